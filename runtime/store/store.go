@@ -1,0 +1,169 @@
+// Package store is what the engine needs from a database: transitions, reads of committed state,
+// and the errors both may return. The adapters sqlite, postgres and mysql implement it; nothing
+// else in the server knows which engine it runs on.
+package store
+
+import (
+	"context"
+
+	"dwserver/runtime/rules"
+)
+
+// Store is one database. Every method is safe for concurrent use.
+type Store interface {
+	// Transition runs fn as one transaction and commits it when fn returns nil. An error of fn
+	// rolls everything back and is returned as it is. fn may run more than once (contention is
+	// retried a bounded number of times), so it must keep no state between runs.
+	// A context cancelled before COMMIT starts cancels the transition; afterwards the outcome
+	// stands (write-path.md 1). Errors: ErrContention, ErrUnavailable, ErrOutcomeUnknown, ErrBroken.
+	Transition(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
+	Reader
+	// Ping reports whether the database answers.
+	Ping(ctx context.Context) error
+	// Notify registers fn, called with the queues in which another process of this database made
+	// work. Engines without notifications never call it. Call it before serving.
+	Notify(fn func(Wake))
+	// WakeInterval is how long a waiting poll may go without looking again for work that another
+	// process made.
+	WakeInterval() int64 // microseconds
+	Close() error
+}
+
+// Wake names work that became claimable: a queue of one kind, and since when it is due.
+type Wake struct {
+	Namespace   string
+	TaskQueue   string
+	Kind        string
+	TypeName    string
+	AvailableAt int64
+}
+
+// Tx is one open transaction. Its Lock methods are the only ones that take row locks; each
+// transition locks one run at most. Reads return rows as of after the lock. A missing row is ErrNotFound.
+type Tx interface {
+	// LockTask locks the run of a task and loads what task operations need, in one round trip.
+	// attemptID names the activity attempt to load as Locked.Attempt ("" loads the task's current one).
+	LockTask(ctx context.Context, taskID, attemptID string) (*Locked, error)
+	// LockRun locks a run.
+	LockRun(ctx context.Context, runID string) (*Locked, error)
+	// LockCurrentRun locks the current run of a workflow id and loads its instance.
+	LockCurrentRun(ctx context.Context, workflowID string) (*Locked, error)
+	// LockInstance locks a workflow id without its runs.
+	LockInstance(ctx context.Context, workflowID string) (rules.Instance, error)
+	// LockWorker locks a registration for changing it.
+	LockWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error)
+	// ShareWorker reads a registration and keeps it from changing until the transaction ends.
+	ShareWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error)
+	// Claim locks the first claimable task in claim order (priority, fairness, age) together with
+	// its run, skipping what others hold locked. ErrNotFound when there is none. A task is
+	// claimable when it is ready, due, of one of the types, and allowed for build and protocol.
+	Claim(ctx context.Context, c Claim) (*Locked, error)
+
+	GetActivity(ctx context.Context, executionID string) (rules.Activity, error)
+	GetAttempt(ctx context.Context, attemptID string) (rules.Attempt, error)
+	GetTimer(ctx context.Context, timerID string) (rules.Timer, error)
+	GetTask(ctx context.Context, taskID string) (rules.Task, error)
+	GetInstance(ctx context.Context, workflowID string) (rules.Instance, error)
+	GetRun(ctx context.Context, runID string) (rules.Run, error)
+	GetRunInput(ctx context.Context, runID string) (rules.RunInput, error)
+	GetDefinition(ctx context.Context, namespace, workflowType string) (rules.Definition, error)
+	GetCommandRequest(ctx context.Context, key rules.CommandRequest) (rules.CommandRequest, error)
+	GetCommand(ctx context.Context, commandID string) (rules.Command, error)
+	GetRegistration(ctx context.Context, token string) (rules.Registration, error)
+	GetPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error)
+
+	// The open rows of a run, each ordered by id.
+	ListOpenActivities(ctx context.Context, runID string) ([]rules.Activity, error)
+	ListOpenTimers(ctx context.Context, runID string) ([]rules.Timer, error)
+	ListOpenWaits(ctx context.Context, runID string) ([]rules.Wait, error)   // ordered by opened sequence
+	ListOpenTasks(ctx context.Context, runID string) ([]rules.Task, error)   // ready or leased
+	ListReceivedSignals(ctx context.Context, runID string) ([]rules.Signal, error) // ordered by command sequence
+	// ListLeases locks and lists the tasks a worker holds leased.
+	ListLeases(ctx context.Context, namespace, workerID string) ([]rules.Task, error)
+	// CountUnresolved counts the steps with an authored sequence in [from, to) that are not
+	// (yet) successful: activities not completed, timers not fired, waits not satisfied.
+	CountUnresolved(ctx context.Context, runID string, from, to int64) (int64, error)
+	// CountResolved counts the steps with an authored sequence in [from, to) that ended in any way.
+	CountResolved(ctx context.Context, runID string, from, to int64) (int64, error)
+	// LastFairOrder is the largest order_at of the ready tasks of a fairness key in a queue, 0 when none.
+	LastFairOrder(ctx context.Context, namespace, taskQueue, kind, fairnessKey string) (int64, error)
+
+	// Apply writes effects. The transaction may hold them back until its next read or its commit.
+	// ErrConflict when a guarded row is not as the effects assume.
+	Apply(ctx context.Context, e *rules.Effects) error
+	// Savepoint runs fn inside a savepoint: an error of fn undoes what fn wrote and is returned.
+	Savepoint(ctx context.Context, fn func() error) error
+}
+
+// Locked is a locked run with what the operation that locked it needs next.
+type Locked struct {
+	Instance rules.Instance // LockCurrentRun only
+	Run      rules.Run
+	Task     rules.Task     // LockTask and Claim
+	Activity rules.Activity // of an activity task
+	Attempt  rules.Attempt  // of an activity task; zero when not found
+	Owner    rules.Worker   // LockTask: registration of the task's lease owner; zero when gone
+	OpenTask rules.Task     // the run's open workflow task; zero when none. Not loaded by Claim of a workflow task
+}
+
+// Claim says which tasks a poll may take.
+type Claim struct {
+	Namespace     string
+	TaskQueue     string
+	Kind          string
+	TypeNames     []string
+	BuildID       string // claims tasks without compatibility, or with this one
+	ProtocolMinor int64  // claims tasks whose history needs at most this minor
+	Now           int64
+}
+
+// Reader reads committed state without locks or a write transaction. A missing row is ErrNotFound.
+type Reader interface {
+	ReadNamespace(ctx context.Context, name string) (rules.Namespace, error)
+	ListNamespaces(ctx context.Context) ([]rules.Namespace, error)
+	ReadInstance(ctx context.Context, workflowID string) (rules.Instance, error)
+	ReadRun(ctx context.Context, runID string) (rules.Run, error)
+	ReadRunInput(ctx context.Context, runID string) (rules.RunInput, error)
+	ReadTask(ctx context.Context, taskID string) (rules.Task, error)
+	ReadActivity(ctx context.Context, executionID string) (rules.Activity, error)
+	ReadAttempt(ctx context.Context, attemptID string) (rules.Attempt, error)
+	ReadWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error)
+	ReadPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error)
+	ReadDefinition(ctx context.Context, namespace, workflowType string) (rules.Definition, error)
+	ListRuns(ctx context.Context, workflowID string) ([]rules.Run, error) // ascending run number
+	ListOpenWaitsOf(ctx context.Context, runID string) ([]rules.Wait, error)
+	ListOpenActivitiesOf(ctx context.Context, runID string) ([]rules.Activity, error)
+	ListOpenTimersOf(ctx context.Context, runID string) ([]rules.Timer, error)
+	ListCommands(ctx context.Context, runID string) ([]rules.Command, error) // ascending sequence
+	// ListWorkflows pages over the runs of a namespace, newest start first, id descending.
+	ListWorkflows(ctx context.Context, p ListPage) ([]rules.Run, error)
+	// ListEvents returns the events of a run after a sequence up to and including another,
+	// ascending, at most limit.
+	ListEvents(ctx context.Context, runID string, after, upTo, limit int64) ([]rules.Event, error)
+	ReadEvent(ctx context.Context, runID string, sequence int64) (rules.Event, error)
+
+	// What is due by now, oldest first, at most limit of each. NextDue is the earliest time after
+	// which one of them will return something, Never when nothing is pending.
+	DueTimers(ctx context.Context, now, limit int64) ([]rules.Timer, error)
+	DueActivities(ctx context.Context, now, limit int64) ([]rules.Activity, error)
+	DueRuns(ctx context.Context, now, limit int64) ([]rules.Run, error)
+	DueLeases(ctx context.Context, now, limit int64) ([]rules.Task, error)
+	NextDue(ctx context.Context) (int64, error)
+	// ListDelayed lists ready tasks that become available after now, soonest first.
+	ListDelayed(ctx context.Context, now, limit int64) ([]rules.Task, error)
+	// PrunePollReceipts deletes receipts whose time is over and whose lease is not live, and
+	// PruneRegistrations the ended registration tokens; both return how many they deleted.
+	PrunePollReceipts(ctx context.Context, now, limit int64) (int64, error)
+	PruneRegistrations(ctx context.Context, endedBefore, limit int64) (int64, error)
+}
+
+// ListPage selects a page of runs: those started before (StartedAt, RunID) in list order, or the
+// first page when StartedAt is 0. Empty filters match all.
+type ListPage struct {
+	Namespace    string
+	WorkflowType string
+	Statuses     []string
+	StartedAt    int64
+	RunID        string
+	Limit        int64
+}
