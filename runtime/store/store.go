@@ -75,8 +75,8 @@ type Tx interface {
 	// The open rows of a run, each ordered by id.
 	ListOpenActivities(ctx context.Context, runID string) ([]rules.Activity, error)
 	ListOpenTimers(ctx context.Context, runID string) ([]rules.Timer, error)
-	ListOpenWaits(ctx context.Context, runID string) ([]rules.Wait, error)   // ordered by opened sequence
-	ListOpenTasks(ctx context.Context, runID string) ([]rules.Task, error)   // ready or leased
+	ListOpenWaits(ctx context.Context, runID string) ([]rules.Wait, error)         // ordered by opened sequence
+	ListOpenTasks(ctx context.Context, runID string) ([]rules.Task, error)         // ready or leased
 	ListReceivedSignals(ctx context.Context, runID string) ([]rules.Signal, error) // ordered by command sequence
 	// ListLeases locks and lists the tasks a worker holds leased.
 	ListLeases(ctx context.Context, namespace, workerID string) ([]rules.Task, error)
