@@ -32,6 +32,8 @@ func (v Value) SetText(text string) {
 func (v Value) appendJSON(out []byte) []byte {
 	n := v.node()
 	switch {
+	case n.kind == Null:
+		return append(out, "null"...)
 	case n.kind == Object && n.flags&replaced != 0:
 		return append(out, "{}"...)
 	case n.kind == Number && n.flags&replaced != 0:
@@ -75,4 +77,11 @@ func (v Value) appendChildren(out []byte) []byte {
 		at = child.node().next
 	}
 	return append(out, brackets[1])
+}
+
+// ToNull makes the value null, as if its member were absent.
+func (v Value) ToNull() {
+	n := v.node()
+	n.kind = Null
+	n.flags |= replaced
 }
