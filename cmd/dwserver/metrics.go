@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// serveMetrics serves GET /metrics on a listener of its own, so that it can be kept inside and still
+// answers while the API drains. An empty address means none. The returned function stops it.
+func serveMetrics(ctx context.Context, address string, g prometheus.Gatherer, log *slog.Logger) (func() error, error) {
+	if address == "" {
+		return func() error { return nil }, nil
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{}))
+	s := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, IdleTimeout: idleTimeout}
+	go func() {
+		if err := s.Serve(l); err != http.ErrServerClosed {
+			log.Error("the metrics listener stopped", "error", err)
+		}
+	}()
+	log.Info("serving metrics", "listen", l.Addr().String())
+	return s.Close, nil
+}
