@@ -2194,7 +2194,7 @@ type CompleteWorkflowTaskReply struct {
 	ActivityPoll *CarriedActivityPoll `json:"activity_poll,omitempty"`
 
 	// CreatedTaskIds The tasks this request made, in the order of the commands.
-	CreatedTaskIds TaskIDs `json:"created_task_ids,omitempty"`
+	CreatedTaskIds *TaskIDs `json:"created_task_ids,omitempty"`
 
 	// LastHistorySequence The run's last event after the whole transaction.
 	LastHistorySequence *int64                           `json:"last_history_sequence,omitempty"`
@@ -2245,8 +2245,8 @@ type ContinuationAnswer struct {
 	Accepted bool `json:"accepted"`
 
 	// CreatedTaskIds The tasks this request made, in the order of the commands.
-	CreatedTaskIds      TaskIDs `json:"created_task_ids,omitempty"`
-	LastHistorySequence *int64  `json:"last_history_sequence,omitempty"`
+	CreatedTaskIds      *TaskIDs `json:"created_task_ids,omitempty"`
+	LastHistorySequence *int64   `json:"last_history_sequence,omitempty"`
 
 	// Reason Why a continuation was not applied. The activity's outcome stands and its ordinary resume task was made.
 	Reason              *ContinuationDecline `json:"reason,omitempty"`
