@@ -112,6 +112,20 @@ type ListPosition struct {
 
 // ListAnswer is a page of runs; Next is zero on the last page.
 type ListAnswer struct {
-	Runs []rules.Run
-	Next ListPosition
+	Runs   []rules.Run
+	Labels map[string]RunLabels // by run id; runs without any are left out
+	Next   ListPosition
+}
+
+// RunLabels are the documents of a run that lists show. Lists never read its arguments.
+type RunLabels struct {
+	Memo             []byte // JSON object, empty when none
+	SearchAttributes []byte // JSON object, empty when none
+}
+
+// RunsAnswer is every run of a workflow id, by run number.
+type RunsAnswer struct {
+	Instance rules.Instance
+	Runs     []rules.Run
+	Labels   map[string]RunLabels
 }
