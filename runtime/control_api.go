@@ -23,9 +23,12 @@ type StartRequest struct {
 	FairnessKey      string
 	FairnessWeight   int64
 	Compatibility    string
+	RequestID        string // "" when absent; a repeat gets the first answer (settled.md, Repeats)
+	BodyDigest       []byte // digest of what was asked; a repeat with another one is request_id_conflict
 }
 
-// StartResult is the new run, or the open one that use-existing found.
+// StartResult is the new run, or the open one that use-existing found. A repeated request_id gets
+// the outcome of the first request and its run as it now is.
 type StartResult struct {
 	Run     rules.Run
 	Outcome string // started_new or returned_existing_active
