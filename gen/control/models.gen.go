@@ -1227,7 +1227,7 @@ type CommandReplyTargetScope string
 // ControlPlane The contract object of every reply about a workflow. The edge makes it from the body's own members.
 type ControlPlane = json.RawMessage
 
-// ControlPlaneContract defines model for ControlPlaneContract.
+// ControlPlaneContract Example: {"legacy_field_policy":"reject_non_canonical","legacy_fields":{"query":"query_name","signal":"signal_name","update":"update_name","wait_policy":"wait_for"},"rejection_fields":["reason"],"rejection_reasons":["instance_not_found"],"required_fields":["workflow_id"],"schema":"durable-workflow.v2.control-plane-response.contract","success_fields":[],"version":1}
 type ControlPlaneContract = json.RawMessage
 
 // FieldErrors Field path to the faults found there.
@@ -2039,7 +2039,7 @@ type ListWorkflowsParams struct {
 	Query *string `form:"query,omitempty" json:"query,omitempty"`
 
 	// PageSize 50 when absent; outside the range 422.
-	PageSize *string `form:"page_size,omitempty" json:"page_size,omitempty"`
+	PageSize *int `form:"page_size,omitempty" json:"page_size,omitempty"`
 
 	// NextPageToken The token of the page before; one that cannot be read counts as absent.
 	NextPageToken *NextPageToken `form:"next_page_token,omitempty" json:"next_page_token,omitempty"`
@@ -2048,16 +2048,16 @@ type ListWorkflowsParams struct {
 // GetWorkflowHistoryParams defines parameters for GetWorkflowHistory.
 type GetWorkflowHistoryParams struct {
 	// PageSize 1000 when absent; outside the range 422.
-	PageSize *string `form:"page_size,omitempty" json:"page_size,omitempty"`
+	PageSize *int `form:"page_size,omitempty" json:"page_size,omitempty"`
 
 	// NextPageToken Base64 of the decimal sequence to read after; one that cannot be read counts as absent.
 	NextPageToken *string `form:"next_page_token,omitempty" json:"next_page_token,omitempty"`
 
 	// WaitNewEvent Hold until an event follows the token or the poll time is over. While the run is open the answer's token is never null; on a closed run what is left is answered at once.
-	WaitNewEvent *string `form:"wait_new_event,omitempty" json:"wait_new_event,omitempty"`
+	WaitNewEvent *bool `form:"wait_new_event,omitempty" json:"wait_new_event,omitempty"`
 
 	// Closed With wait_new_event: wait until the run is closed and answer its closing event only.
-	Closed *string `form:"closed,omitempty" json:"closed,omitempty"`
+	Closed *bool `form:"closed,omitempty" json:"closed,omitempty"`
 }
 
 // StartWorkflowJSONRequestBody defines body for StartWorkflow for application/json ContentType.

@@ -344,14 +344,14 @@ func (w *ServerInterfaceWrapper) GetWorkflowHistory(ctx echo.Context) error {
 
 	// ------------- Optional query parameter "wait_new_event" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait_new_event", ctx.QueryParams(), &params.WaitNewEvent, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait_new_event", ctx.QueryParams(), &params.WaitNewEvent, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter wait_new_event: %s", err))
 	}
 
 	// ------------- Optional query parameter "closed" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "closed", ctx.QueryParams(), &params.Closed, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "closed", ctx.QueryParams(), &params.Closed, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter closed: %s", err))
 	}

@@ -2369,6 +2369,9 @@ type ForbiddenErrorReason string
 // FreeForm Any JSON value; the server keeps or shows it as it is.
 type FreeForm = json.RawMessage
 
+// FreeObject defines model for FreeObject.
+type FreeObject = json.RawMessage
+
 // HandlerContract defines model for HandlerContract.
 type HandlerContract struct {
 	Name       string             `json:"name"`
@@ -2495,9 +2498,8 @@ type LocalActivityAttemptRetryReason string
 
 // LocalActivityHeartbeat defines model for LocalActivityHeartbeat.
 type LocalActivityHeartbeat struct {
-	// Details Any JSON value; the server keeps or shows it as it is.
-	Details   FreeForm `json:"details,omitempty"`
-	ElapsedMs int64    `json:"elapsed_ms"`
+	Details   FreeObject `json:"details,omitempty"`
+	ElapsedMs int64      `json:"elapsed_ms"`
 }
 
 // LocalTimeoutKind defines model for LocalTimeoutKind.
@@ -3173,31 +3175,25 @@ type WorkflowCommand struct {
 	ActivityType *string `json:"activity_type,omitempty"`
 
 	// Arguments A payload: a string (an Avro blob in base64) or an object `{codec, blob}` or `{codec, external_storage}`.
-	Arguments PayloadInput           `json:"arguments,omitempty"`
-	Attempts  []LocalActivityAttempt `json:"attempts,omitempty"`
-
-	// AttributeTypes Any JSON value; the server keeps or shows it as it is.
-	AttributeTypes FreeForm `json:"attribute_types,omitempty"`
-
-	// Attributes Any JSON value; the server keeps or shows it as it is.
-	Attributes                     FreeForm `json:"attributes,omitempty"`
-	CancellationPolicy             *string  `json:"cancellation_policy,omitempty"`
-	ChangeID                       *string  `json:"change_id,omitempty"`
-	ConditionDefinitionFingerprint *string  `json:"condition_definition_fingerprint,omitempty"`
-	ConditionKey                   *string  `json:"condition_key,omitempty"`
-	ConditionWaitOccurrenceID      *string  `json:"condition_wait_occurrence_id,omitempty"`
-	Connection                     *string  `json:"connection,omitempty"`
-	DelaySeconds                   *int64   `json:"delay_seconds,omitempty"`
+	Arguments                      PayloadInput           `json:"arguments,omitempty"`
+	Attempts                       []LocalActivityAttempt `json:"attempts,omitempty"`
+	AttributeTypes                 FreeObject             `json:"attribute_types,omitempty"`
+	Attributes                     FreeObject             `json:"attributes,omitempty"`
+	CancellationPolicy             *string                `json:"cancellation_policy,omitempty"`
+	ChangeID                       *string                `json:"change_id,omitempty"`
+	ConditionDefinitionFingerprint *string                `json:"condition_definition_fingerprint,omitempty"`
+	ConditionKey                   *string                `json:"condition_key,omitempty"`
+	ConditionWaitOccurrenceID      *string                `json:"condition_wait_occurrence_id,omitempty"`
+	Connection                     *string                `json:"connection,omitempty"`
+	DelaySeconds                   *int64                 `json:"delay_seconds,omitempty"`
 
 	// Entries A payload: a string (an Avro blob in base64) or an object `{codec, blob}` or `{codec, external_storage}`.
-	Entries PayloadInput `json:"entries,omitempty"`
-
-	// Exception Any JSON value; the server keeps or shows it as it is.
-	Exception               FreeForm `json:"exception,omitempty"`
-	ExceptionClass          *string  `json:"exception_class,omitempty"`
-	ExceptionType           *string  `json:"exception_type,omitempty"`
-	ExecutionMode           *string  `json:"execution_mode,omitempty"`
-	ExecutionTimeoutSeconds *int64   `json:"execution_timeout_seconds,omitempty"`
+	Entries                 PayloadInput `json:"entries,omitempty"`
+	Exception               FreeObject   `json:"exception,omitempty"`
+	ExceptionClass          *string      `json:"exception_class,omitempty"`
+	ExceptionType           *string      `json:"exception_type,omitempty"`
+	ExecutionMode           *string      `json:"execution_mode,omitempty"`
+	ExecutionTimeoutSeconds *int64       `json:"execution_timeout_seconds,omitempty"`
 
 	// HeartbeatTimeout Seconds.
 	HeartbeatTimeout          *int64                  `json:"heartbeat_timeout,omitempty"`
@@ -3237,10 +3233,8 @@ type WorkflowCommand struct {
 	Type                string            `json:"type"`
 	UpdateID            *string           `json:"update_id,omitempty"`
 	Version             *int              `json:"version,omitempty"`
-
-	// WorkerSession Any JSON value; the server keeps or shows it as it is.
-	WorkerSession FreeForm `json:"worker_session,omitempty"`
-	WorkflowType  *string  `json:"workflow_type,omitempty"`
+	WorkerSession       FreeObject        `json:"worker_session,omitempty"`
+	WorkflowType        *string           `json:"workflow_type,omitempty"`
 }
 
 // WorkflowCommandOutcome defines model for WorkflowCommand.Outcome.

@@ -27,7 +27,13 @@ func bundle(src string) ([]byte, error) {
 	}
 	sortKeys(schemas)
 	x := expander{sets: sets, header: scalar(take(root, "x-version-header"))}
+	if x.head, err = exampleHead(take(root, "x-example-head"), schemas); err != nil {
+		return nil, err
+	}
 	if err := x.paths(paths); err != nil {
+		return nil, err
+	}
+	if err := resolveExamples(paths, schemas); err != nil {
 		return nil, err
 	}
 	put(root, "paths", paths)

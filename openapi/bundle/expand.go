@@ -10,7 +10,8 @@ import (
 // name a schema or a set of responses. See openapi/README.md.
 type expander struct {
 	sets   *yaml.Node
-	header string // component header every response carries
+	header string     // component header every response carries
+	head   *yaml.Node // members every example of a reply starts with, nil: none
 }
 
 var methods = map[string]bool{"get": true, "put": true, "post": true, "delete": true, "patch": true}
@@ -71,7 +72,9 @@ func (x expander) response(status string, short *yaml.Node) *yaml.Node {
 		put(headers, "Retry-After", reference("headers", "Retry-After"))
 	}
 	put(out, "headers", headers)
-	put(out, "content", content(short))
+	body := content(short)
+	x.completeExamples(body)
+	put(out, "content", body)
 	return out
 }
 
