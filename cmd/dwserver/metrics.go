@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -24,7 +25,7 @@ func serveMetrics(ctx context.Context, address string, g prometheus.Gatherer, lo
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{}))
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, IdleTimeout: idleTimeout}
 	go func() {
-		if err := s.Serve(l); err != http.ErrServerClosed {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("the metrics listener stopped", "error", err)
 		}
 	}()

@@ -112,6 +112,7 @@ func TestSIGTERMFinishesWhatIsInFlightAtTheEndOfTheDrain(t *testing.T) {
 }
 
 func refusesConnections(t *testing.T, address string) bool {
+	t.Helper()
 	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err == nil {
 		assert.NoError(t, c.Close())

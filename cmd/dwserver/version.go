@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"runtime"
@@ -28,7 +29,7 @@ func printVersion(_ context.Context, p process) error {
 
 // asUsage marks a flag mistake as the caller's; a request for help stays what it is.
 func asUsage(err error) error {
-	if err == flag.ErrHelp {
+	if errors.Is(err, flag.ErrHelp) {
 		return err
 	}
 	return usageError{err}

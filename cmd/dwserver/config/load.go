@@ -53,7 +53,8 @@ func Default() Config {
 			continue
 		}
 		if err := s.read(&c, s.Default); err != nil {
-			panic("config: default of " + s.Env + ": " + err.Error()) // a mistake in the table, caught by any test
+			//nolint:forbidigo // a mistake in the table itself, caught by any test
+			panic("config: default of " + s.Env + ": " + err.Error())
 		}
 	}
 	return c

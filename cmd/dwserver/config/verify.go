@@ -91,8 +91,8 @@ func (c Config) verifyDatabase() error {
 	}
 	switch u.Scheme {
 	case "sqlite":
-		if u.Host != "" || strings.TrimLeft(u.Path, "/") == "" {
-			return errors.New("DW_DATABASE_URL: write sqlite:///absolute/path or sqlite:///./relative/path, with three slashes")
+		if strings.Trim(u.Opaque+u.Host+u.Path, "/") == "" {
+			return errors.New("DW_DATABASE_URL names no file: write sqlite:///absolute/path or sqlite:///./relative/path")
 		}
 	case "postgres", "postgresql", "mysql":
 		if u.Host == "" {

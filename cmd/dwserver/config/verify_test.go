@@ -80,7 +80,7 @@ func TestVerifyNamesTheSetting(t *testing.T) {
 		"DW_MAX_REQUEST_BYTES: 0 is less than 1024":             func(c *Config) { c.Limits.RequestBytes = 0 },
 		"DW_MAX_COMPLETION_BYTES: 2048 is less than 4194304":    func(c *Config) { c.Limits.CompletionBytes = 2048 },
 		"DW_METRICS_LISTEN: \"9090\" is not host:port":          func(c *Config) { c.MetricsListen = "9090" },
-		"DW_DATABASE_URL: write sqlite:///absolute/path":        func(c *Config) { c.DatabaseURL = "sqlite://dw.db" },
+		"DW_DATABASE_URL names no file":                         func(c *Config) { c.DatabaseURL = "sqlite:///" },
 		"DW_DATABASE_URL: scheme \"oracle\" is not one of":      func(c *Config) { c.DatabaseURL = "oracle://h/d" },
 		"DW_DATABASE_URL: postgres:// without a host":           func(c *Config) { c.DatabaseURL = "postgres:///d" },
 		"DW_DATABASE_URL: scheme \"\" is not one of":            func(c *Config) { c.DatabaseURL = "dw.db" },

@@ -1,0 +1,53 @@
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# One value everywhere: switching it rebuilds the generators, a minute's work.
+TOOL := CGO_ENABLED=0 go tool -modfile=cmd/gen/tools.mod
+LINT := CGO_ENABLED=0 go tool -modfile=cmd/gen/lint.mod golangci-lint
+
+.PHONY: help run build test test-sqlite generate generate-check lint vectors bench sdk-python
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## Serve on 127.0.0.1:8080 with ./dwserver.db
+	go run ./cmd/dwserver
+
+build: ## Build bin/dwserver, static
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/dwserver ./cmd/dwserver
+
+test: ## Run every test with the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race -json ./... | go run ./cmd/gen/testsum
+
+test-sqlite: ## The same on SQLite alone, without the race detector: needs nothing but Go
+	CGO_ENABLED=0 go test -json ./... | go run ./cmd/gen/testsum
+
+generate: ## Bundle the contract, generate gen/ from openapi/, sqlc/ and queries/
+	go run ./openapi/bundle
+	for plane in worker:worker-protocol control:control-plane; do \
+	  for part in models server; do \
+	    $(TOOL) oapi-codegen -config "openapi/$${plane%%:*}.$$part.yaml" "openapi/$${plane##*:}.yaml"; \
+	  done; \
+	done
+	$(TOOL) sqlc generate
+
+generate-check: generate ## Fail when what is committed is not what is generated
+	$(TOOL) sqlc diff
+	git diff --exit-code -- gen openapi
+	test -z "$$(git ls-files --others --exclude-standard -- gen openapi)"
+
+lint: ## go vet, gofmt, golangci-lint with the import directions
+	go vet ./...
+	test -z "$$(gofmt -l $$(git ls-files '*.go') | tee /dev/stderr)"
+	$(LINT) run ./...
+
+vectors: ## Replay the contract's vectors against a server of its own
+	go run ./cmd/dwserver vectors
+
+bench: ## Measure this machine; see docs/benchmarks.md
+	go run ./cmd/dwbench
+
+sdk-python: ## Run the published Python SDK against a real server (needs python3 with venv)
+	vectors/sdk-python/run.sh
