@@ -1088,7 +1088,10 @@ type ClusterInfo struct {
 	StructuralLimits     StructuralLimits    `json:"structural_limits"`
 	SupportedSdkVersions FreeObject          `json:"supported_sdk_versions,omitempty"`
 	TaskRepair           FreeObject          `json:"task_repair,omitempty"`
-	Topology             ClusterTopology     `json:"topology"`
+
+	// Timeouts The times in force, in seconds.
+	Timeouts ClusterTimeouts `json:"timeouts"`
+	Topology ClusterTopology `json:"topology"`
 
 	// Version The server's own version.
 	Version        string                `json:"version"`
@@ -1098,26 +1101,16 @@ type ClusterInfo struct {
 
 // ClusterLimits defines model for ClusterLimits.
 type ClusterLimits struct {
-	// ActivityTaskTimeoutSeconds An activity task's lease.
-	ActivityTaskTimeoutSeconds     *int64 `json:"activity_task_timeout_seconds,omitempty"`
-	CompletionMaxBytes             *int64 `json:"completion_max_bytes,omitempty"`
-	CompletionMaxEvents            *int64 `json:"completion_max_events,omitempty"`
-	CompletionMaxRows              *int64 `json:"completion_max_rows,omitempty"`
-	LongPollTimeoutSeconds         *int64 `json:"long_poll_timeout_seconds,omitempty"`
-	MaxMemoBytes                   int64  `json:"max_memo_bytes"`
-	MaxOperationNameLength         int64  `json:"max_operation_name_length"`
-	MaxPayloadBytes                int64  `json:"max_payload_bytes"`
-	MaxPendingActivities           int64  `json:"max_pending_activities"`
-	MaxPendingChildren             int64  `json:"max_pending_children"`
-	MaxRequestBytes                int64  `json:"max_request_bytes"`
-	MaxSearchAttributeKeyLength    int64  `json:"max_search_attribute_key_length"`
-	MaxSearchAttributeValueBytes   int64  `json:"max_search_attribute_value_bytes"`
-	MaxSearchAttributes            int64  `json:"max_search_attributes"`
-	MaxWorkflowTaskCompletionBytes int64  `json:"max_workflow_task_completion_bytes"`
-	WorkerStaleAfterSeconds        *int64 `json:"worker_stale_after_seconds,omitempty"`
-
-	// WorkflowTaskTimeoutSeconds A workflow task's lease.
-	WorkflowTaskTimeoutSeconds *int64 `json:"workflow_task_timeout_seconds,omitempty"`
+	MaxMemoBytes                   int64 `json:"max_memo_bytes"`
+	MaxOperationNameLength         int64 `json:"max_operation_name_length"`
+	MaxPayloadBytes                int64 `json:"max_payload_bytes"`
+	MaxPendingActivities           int64 `json:"max_pending_activities"`
+	MaxPendingChildren             int64 `json:"max_pending_children"`
+	MaxRequestBytes                int64 `json:"max_request_bytes"`
+	MaxSearchAttributeKeyLength    int64 `json:"max_search_attribute_key_length"`
+	MaxSearchAttributeValueBytes   int64 `json:"max_search_attribute_value_bytes"`
+	MaxSearchAttributes            int64 `json:"max_search_attributes"`
+	MaxWorkflowTaskCompletionBytes int64 `json:"max_workflow_task_completion_bytes"`
 }
 
 // ClusterNamespace defines model for ClusterNamespace.
@@ -1128,6 +1121,19 @@ type ClusterNamespace struct {
 	RetentionDays          *int       `json:"retention_days"`
 	RetentionMode          *string    `json:"retention_mode"`
 	Status                 *string    `json:"status"`
+}
+
+// ClusterTimeouts The times in force, in seconds.
+type ClusterTimeouts struct {
+	// ActivityTaskSeconds An activity task's lease.
+	ActivityTaskSeconds float32 `json:"activity_task_seconds"`
+
+	// WorkerPollSeconds How long a poll is held that does not say.
+	WorkerPollSeconds       float32 `json:"worker_poll_seconds"`
+	WorkerStaleAfterSeconds float32 `json:"worker_stale_after_seconds"`
+
+	// WorkflowTaskSeconds A workflow task's lease.
+	WorkflowTaskSeconds float32 `json:"workflow_task_seconds"`
 }
 
 // ClusterTopology defines model for ClusterTopology.
@@ -1565,17 +1571,20 @@ type StringList = []string
 
 // StructuralLimits defines model for StructuralLimits.
 type StructuralLimits struct {
-	CommandBatchSize         int64 `json:"command_batch_size"`
-	HistoryTransactionSize   int64 `json:"history_transaction_size"`
-	MemoSizeBytes            int64 `json:"memo_size_bytes"`
-	PayloadSizeBytes         int64 `json:"payload_size_bytes"`
-	PendingActivityCount     int64 `json:"pending_activity_count"`
-	PendingChildCount        int64 `json:"pending_child_count"`
-	PendingSignalCount       int64 `json:"pending_signal_count"`
-	PendingTimerCount        int64 `json:"pending_timer_count"`
-	PendingUpdateCount       int64 `json:"pending_update_count"`
-	SearchAttributeSizeBytes int64 `json:"search_attribute_size_bytes"`
-	WarningThresholdPercent  int64 `json:"warning_threshold_percent"`
+	CommandBatchSize         int64  `json:"command_batch_size"`
+	CompletionBytes          *int64 `json:"completion_bytes,omitempty"`
+	CompletionEvents         *int64 `json:"completion_events,omitempty"`
+	CompletionRows           *int64 `json:"completion_rows,omitempty"`
+	HistoryTransactionSize   int64  `json:"history_transaction_size"`
+	MemoSizeBytes            int64  `json:"memo_size_bytes"`
+	PayloadSizeBytes         int64  `json:"payload_size_bytes"`
+	PendingActivityCount     int64  `json:"pending_activity_count"`
+	PendingChildCount        int64  `json:"pending_child_count"`
+	PendingSignalCount       int64  `json:"pending_signal_count"`
+	PendingTimerCount        int64  `json:"pending_timer_count"`
+	PendingUpdateCount       int64  `json:"pending_update_count"`
+	SearchAttributeSizeBytes int64  `json:"search_attribute_size_bytes"`
+	WarningThresholdPercent  int64  `json:"warning_threshold_percent"`
 }
 
 // UnauthorizedError defines model for UnauthorizedError.
