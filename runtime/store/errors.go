@@ -1,6 +1,9 @@
 package store
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Sentinels every adapter maps its driver's errors to, in one place per engine. They are matched
 // with errors.Is; the driver's own error stays wrapped for logs.
@@ -20,4 +23,37 @@ var (
 	ErrBroken = errors.New("store: broken")
 	// ErrSchema: the schema is missing, older or newer than this program's.
 	ErrSchema = errors.New("store: schema")
+	// ErrInUse: another server process holds the database file (SQLite only).
+	ErrInUse = errors.New("store: database in use by another server process")
+	// ErrClosed: the store was closed; nothing was written.
+	ErrClosed = errors.New("store: closed")
 )
+
+// Reasons a schema is refused.
+const (
+	// SchemaUpgradeRequired: older than this program, and not allowed to upgrade it.
+	SchemaUpgradeRequired = "schema_upgrade_required"
+	// SchemaTooNew: made by a newer program.
+	SchemaTooNew = "schema_too_new"
+	// SchemaUnknown: an applied migration is not, or not in this form, one of this program's.
+	SchemaUnknown = "schema_unknown"
+)
+
+// SchemaError says why a database's schema is refused. It matches ErrSchema.
+type SchemaError struct {
+	Reason string
+	Have   int64 // newest applied version, 0 when none
+	Want   int64 // newest version this program knows
+	Detail string
+}
+
+func (e *SchemaError) Error() string {
+	s := fmt.Sprintf("%s: database schema is at version %d, this program needs %d", e.Reason, e.Have, e.Want)
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	return s
+}
+
+// Unwrap makes the error match ErrSchema.
+func (e *SchemaError) Unwrap() error { return ErrSchema }

@@ -85,6 +85,9 @@ type Tx interface {
 	CountUnresolved(ctx context.Context, runID string, from, to int64) (int64, error)
 	// CountResolved counts the steps with an authored sequence in [from, to) that ended in any way.
 	CountResolved(ctx context.Context, runID string, from, to int64) (int64, error)
+	// ListSteps lists the steps (activities, timers other than wait timeouts, waits) with an
+	// authored sequence in [from, to), ordered by sequence.
+	ListSteps(ctx context.Context, runID string, from, to int64) ([]rules.Step, error)
 	// LastFairOrder is the largest order_at of the ready tasks of a fairness key in a queue, 0 when none.
 	LastFairOrder(ctx context.Context, namespace, taskQueue, kind, fairnessKey string) (int64, error)
 

@@ -1,0 +1,61 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"dwserver/runtime/store"
+)
+
+// classify maps a statement's error to the store's sentinels. Outcomes are never unknown here:
+// a statement that failed is undone with its transaction.
+func classify(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sql.ErrNoRows):
+		return store.ErrNotFound
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	}
+	var se *sqlite.Error
+	if !errors.As(err, &se) {
+		return fmt.Errorf("%w: %w", store.ErrBroken, err)
+	}
+	switch se.Code() & 0xff {
+	case sqlite3.SQLITE_CONSTRAINT:
+		return fmt.Errorf("%w: %w", store.ErrConflict, err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%w: %w", store.ErrContention, err)
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY,
+		sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT:
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%w: %w", store.ErrBroken, err)
+}
+
+// classifyCommit maps an error of COMMIT. SQLite rolls back what it refuses to commit, except
+// that a failed write or sync of the log may have reached the disk all the same.
+func classifyCommit(err error) error {
+	var se *sqlite.Error
+	if errors.As(err, &se) && se.Code()&0xff == sqlite3.SQLITE_IOERR {
+		return fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err)
+	}
+	if errors.Is(classify(err), store.ErrContention) {
+		return classify(err)
+	}
+	return fmt.Errorf("%w: commit: %w", store.ErrUnavailable, err)
+}
+
+// hard reports an error after which SQLite may have rolled the whole transaction back.
+func hard(err error) bool {
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrBroken) || errors.Is(err, store.ErrContention)
+}

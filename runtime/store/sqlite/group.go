@@ -1,0 +1,127 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dwserver/runtime/store"
+)
+
+// A group is one SQLite transaction shared by the jobs that queued up: BEGIN IMMEDIATE, each
+// member in turn, COMMIT, and only then the answers. The first member that writes needs no
+// savepoint, as undoing it leaves an empty transaction; every later one gets its own.
+
+// group runs first and whatever is queued by then, at most groupMax jobs.
+func (w *writer) group(first *job) {
+	if err := w.begin(); err != nil {
+		first.finish(classify(err))
+		return
+	}
+	members := make([]*job, 0, 8)
+	dirty := false // an earlier member's writes are in the transaction
+	for j := first; j != nil; j = w.next(len(members)) {
+		members = append(members, j)
+		changed, lost := w.member(j, dirty)
+		if lost != nil {
+			w.abandon(members, lost)
+			return
+		}
+		dirty = dirty || changed
+	}
+	w.commit(members)
+}
+
+// next is the next waiting job, nil when there is none or the group is full.
+func (w *writer) next(n int) *job {
+	if n >= groupMax {
+		return nil
+	}
+	select {
+	case j := <-w.jobs:
+		return j
+	default:
+		return nil
+	}
+}
+
+// begin opens the transaction, on a new connection when the old one is beyond use.
+func (w *writer) begin() error {
+	_, err := w.verbs.begin.Exec()
+	if err == nil || !hard(classify(err)) || errors.Is(classify(err), store.ErrContention) {
+		return err
+	}
+	if renewErr := w.renew(); renewErr != nil {
+		return errors.Join(err, renewErr)
+	}
+	_, err = w.verbs.begin.Exec()
+	return err
+}
+
+// member runs one job. It reports whether its writes stay, and an error when undoing them failed,
+// which loses the whole transaction.
+func (w *writer) member(j *job, dirty bool) (changed bool, lost error) {
+	if j.err = j.ctx.Err(); j.err != nil {
+		return false, nil
+	}
+	t := &w.tx
+	t.start(j.ctx, dirty)
+	j.call(t)
+	if j.err == nil && j.panic == nil {
+		j.err = errors.Join(t.fault, j.ctx.Err())
+	}
+	if j.err == nil && j.panic == nil {
+		return t.wrote, t.keep()
+	}
+	return false, t.undo()
+}
+
+// call runs the job's function and keeps a panic for its caller.
+func (j *job) call(t *tx) {
+	defer func() { j.panic = recover() }()
+	j.err = j.fn(j.ctx, t)
+}
+
+// commit commits the group and answers every member.
+func (w *writer) commit(members []*job) {
+	_, err := w.verbs.commit.Exec()
+	if err != nil {
+		err = classifyCommit(err)
+		// The error that matters is the commit's; a rollback that fails is met by begin.
+		_, _ = w.verbs.rollback.Exec()
+	}
+	for _, j := range members {
+		if j.err == nil {
+			j.err = err
+		}
+		close(j.done)
+	}
+}
+
+// abandon ends a group whose transaction was lost through its last member: members that had
+// succeeded run again, once, in a later group.
+func (w *writer) abandon(members []*job, lost error) {
+	_, _ = w.verbs.rollback.Exec()
+	for _, j := range members {
+		switch {
+		case j.err != nil || j.panic != nil:
+			close(j.done)
+		case j.tries > 0:
+			j.finish(fmt.Errorf("%w: group lost: %w", store.ErrUnavailable, lost))
+		default:
+			j.tries++
+			w.redo = append(w.redo, j)
+		}
+	}
+}
+
+func (j *job) finish(err error) {
+	j.err = err
+	close(j.done)
+}
+
+// Transition implements store.Store. Once fn has begun, the caller stays until the outcome is
+// known; its context then ends the transition only up to COMMIT.
+func (s *Store) Transition(ctx context.Context, fn func(context.Context, store.Tx) error) error {
+	return s.writer.do(ctx, func(ctx context.Context, t *tx) error { return fn(ctx, t) })
+}

@@ -1,0 +1,158 @@
+package sqlite
+
+import (
+	"context"
+	"math"
+
+	"dwserver/gen/sqlitedb"
+	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
+)
+
+// The methods below implement store.Reader on the pool of readers.
+
+func (s *Store) ReadNamespace(ctx context.Context, name string) (rules.Namespace, error) {
+	row, err := s.q.NamespaceGet(s.during(ctx), name)
+	return rules.Namespace(row), s.end(err)
+}
+
+func (s *Store) ListNamespaces(ctx context.Context) ([]rules.Namespace, error) {
+	rows, err := s.q.NamespaceList(s.during(ctx))
+	return all(rows, asNamespace, s.end(err))
+}
+
+func (s *Store) ReadInstance(ctx context.Context, workflowID string) (rules.Instance, error) {
+	return s.GetInstance(ctx, workflowID)
+}
+
+func (s *Store) ReadRun(ctx context.Context, runID string) (rules.Run, error) {
+	return s.GetRun(ctx, runID)
+}
+
+func (s *Store) ReadRunInput(ctx context.Context, runID string) (rules.RunInput, error) {
+	return s.GetRunInput(ctx, runID)
+}
+
+func (s *Store) ReadTask(ctx context.Context, taskID string) (rules.Task, error) {
+	return s.GetTask(ctx, taskID)
+}
+
+func (s *Store) ReadActivity(ctx context.Context, executionID string) (rules.Activity, error) {
+	return s.GetActivity(ctx, executionID)
+}
+
+func (s *Store) ReadAttempt(ctx context.Context, attemptID string) (rules.Attempt, error) {
+	return s.GetAttempt(ctx, attemptID)
+}
+
+func (s *Store) ReadWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error) {
+	row, err := s.q.WorkerGet(s.during(ctx), sqlitedb.WorkerGetParams{Namespace: namespace, WorkerID: workerID})
+	return rules.Worker(row), s.end(err)
+}
+
+func (s *Store) ReadPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error) {
+	return s.GetPollReceipt(ctx, namespace, workerID, kind, pollRequestID)
+}
+
+func (s *Store) ReadDefinition(ctx context.Context, namespace, workflowType string) (rules.Definition, error) {
+	return s.GetDefinition(ctx, namespace, workflowType)
+}
+
+func (s *Store) ListRuns(ctx context.Context, workflowID string) ([]rules.Run, error) {
+	rows, err := s.q.RunList(s.during(ctx), workflowID)
+	return all(rows, asRun, s.end(err))
+}
+
+func (s *Store) ListOpenWaitsOf(ctx context.Context, runID string) ([]rules.Wait, error) {
+	return s.ListOpenWaits(ctx, runID)
+}
+
+func (s *Store) ListOpenActivitiesOf(ctx context.Context, runID string) ([]rules.Activity, error) {
+	return s.ListOpenActivities(ctx, runID)
+}
+
+func (s *Store) ListOpenTimersOf(ctx context.Context, runID string) ([]rules.Timer, error) {
+	return s.ListOpenTimers(ctx, runID)
+}
+
+func (s *Store) ListCommands(ctx context.Context, runID string) ([]rules.Command, error) {
+	rows, err := s.q.CommandList(s.during(ctx), runID)
+	return all(rows, asCommand, s.end(err))
+}
+
+func (s *Store) ListWorkflows(ctx context.Context, p store.ListPage) ([]rules.Run, error) {
+	arg := sqlitedb.RunListPageParams{
+		Namespace: p.Namespace, StartedAt: p.StartedAt, RunID: p.RunID, WorkflowType: p.WorkflowType,
+		Statuses: p.Statuses, MaxRows: p.Limit,
+	}
+	if p.StartedAt == 0 {
+		arg.StartedAt = math.MaxInt64
+	}
+	if len(p.Statuses) == 0 {
+		arg.AnyStatus = 1
+	}
+	rows, err := s.q.RunListPage(s.during(ctx), arg)
+	return all(rows, asRun, s.end(err))
+}
+
+func (s *Store) ListEvents(ctx context.Context, runID string, after, upTo, limit int64) ([]rules.Event, error) {
+	rows, err := s.q.EventList(s.during(ctx), sqlitedb.EventListParams{RunID: runID, After: after, UpTo: upTo, MaxRows: limit})
+	return all(rows, asEvent, s.end(err))
+}
+
+func (s *Store) ReadEvent(ctx context.Context, runID string, sequence int64) (rules.Event, error) {
+	row, err := s.q.EventGet(s.during(ctx), sqlitedb.EventGetParams{RunID: runID, Sequence: sequence})
+	return rules.Event(row), s.end(err)
+}
+
+func (s *Store) DueTimers(ctx context.Context, now, limit int64) ([]rules.Timer, error) {
+	rows, err := s.q.TimerListDue(s.during(ctx), sqlitedb.TimerListDueParams{Now: now, MaxRows: limit})
+	return all(rows, asTimer, s.end(err))
+}
+
+func (s *Store) DueActivities(ctx context.Context, now, limit int64) ([]rules.Activity, error) {
+	rows, err := s.q.ActivityListDue(s.during(ctx), sqlitedb.ActivityListDueParams{Now: now, MaxRows: limit})
+	return all(rows, asActivity, s.end(err))
+}
+
+func (s *Store) DueRuns(ctx context.Context, now, limit int64) ([]rules.Run, error) {
+	rows, err := s.q.RunListDue(s.during(ctx), sqlitedb.RunListDueParams{Now: now, MaxRows: limit})
+	return all(rows, asRun, s.end(err))
+}
+
+func (s *Store) DueLeases(ctx context.Context, now, limit int64) ([]rules.Task, error) {
+	rows, err := s.q.TaskListLeaseExpired(s.during(ctx), sqlitedb.TaskListLeaseExpiredParams{Now: now, MaxRows: limit})
+	return all(rows, asTask, s.end(err))
+}
+
+func (s *Store) NextDue(ctx context.Context) (int64, error) {
+	at, err := s.q.DueNext(s.during(ctx))
+	return at, s.end(err)
+}
+
+func (s *Store) ListDelayed(ctx context.Context, now, limit int64) ([]rules.Task, error) {
+	rows, err := s.q.TaskListDelayed(s.during(ctx), sqlitedb.TaskListDelayedParams{Now: now, MaxRows: limit})
+	return all(rows, asTask, s.end(err))
+}
+
+func (s *Store) PrunePollReceipts(ctx context.Context, now, limit int64) (n int64, err error) {
+	err = s.writer.do(ctx, func(_ context.Context, t *tx) (err error) {
+		if err := t.writing(); err != nil {
+			return err
+		}
+		n, err = t.q.ReceiptPrune(t.ctx, sqlitedb.ReceiptPruneParams{Now: now, MaxRows: limit})
+		return t.end(err)
+	})
+	return n, err
+}
+
+func (s *Store) PruneRegistrations(ctx context.Context, endedBefore, limit int64) (n int64, err error) {
+	err = s.writer.do(ctx, func(_ context.Context, t *tx) (err error) {
+		if err := t.writing(); err != nil {
+			return err
+		}
+		n, err = t.q.RegistrationPrune(t.ctx, sqlitedb.RegistrationPruneParams{EndedBefore: endedBefore, MaxRows: limit})
+		return t.end(err)
+	})
+	return n, err
+}

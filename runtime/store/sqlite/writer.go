@@ -1,0 +1,143 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"dwserver/gen/sqlitedb"
+	"dwserver/runtime/store"
+)
+
+// groupMax bounds the transitions of one commit.
+const groupMax = 64
+
+// A job is one queued transition. The writer answers it once, on done.
+type job struct {
+	ctx   context.Context
+	fn    func(context.Context, *tx) error
+	tries int
+	err   error
+	panic any // what fn panicked with, raised again in its caller
+	done  chan struct{}
+}
+
+// writer owns the only connection that writes. Its goroutine takes queued jobs and commits them
+// in groups; a caller hands its job over directly, so one whose context ends before its turn
+// never enters a group.
+type writer struct {
+	db    *sql.DB
+	conn  *sql.Conn
+	q     *sqlitedb.Queries
+	verbs verbs
+	tx    tx // reused by every job
+
+	jobs chan *job
+	redo []*job // jobs whose group was lost through another's fault
+	stop chan struct{}
+	over chan struct{}
+	last error // of closing the connection
+}
+
+// verbs are the prepared statements around the writes.
+type verbs struct {
+	begin, commit, rollback      *sql.Stmt
+	mark, keep, undo             *sql.Stmt // savepoint of a member
+	markPart, keepPart, undoPart *sql.Stmt // savepoint inside a member
+}
+
+func startWriter(ctx context.Context, db *sql.DB, conn *sql.Conn) (*writer, error) {
+	w := &writer{db: db, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
+	if err := w.prepare(ctx, conn); err != nil {
+		return nil, err
+	}
+	go w.loop()
+	return w, nil
+}
+
+func (w *writer) prepare(ctx context.Context, conn *sql.Conn) error {
+	q, err := sqlitedb.Prepare(ctx, conn)
+	if err != nil {
+		return fmt.Errorf("sqlite: prepare writes: %w", err)
+	}
+	for text, stmt := range map[string]**sql.Stmt{
+		"BEGIN IMMEDIATE": &w.verbs.begin, "COMMIT": &w.verbs.commit, "ROLLBACK": &w.verbs.rollback,
+		"SAVEPOINT member": &w.verbs.mark, "RELEASE member": &w.verbs.keep, "ROLLBACK TO member": &w.verbs.undo,
+		"SAVEPOINT part": &w.verbs.markPart, "RELEASE part": &w.verbs.keepPart, "ROLLBACK TO part": &w.verbs.undoPart,
+	} {
+		if *stmt, err = conn.PrepareContext(ctx, text); err != nil {
+			return fmt.Errorf("sqlite: prepare %s: %w", text, err)
+		}
+	}
+	w.conn, w.q = conn, q
+	w.tx = tx{reads: reads{q: q}, w: w}
+	return nil
+}
+
+// do queues fn and waits for its outcome.
+func (w *writer) do(ctx context.Context, fn func(context.Context, *tx) error) error {
+	j := &job{ctx: ctx, fn: fn, done: make(chan struct{})}
+	select {
+	case <-w.stop:
+		return store.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	case w.jobs <- j:
+	}
+	<-j.done
+	if j.panic != nil {
+		panic(j.panic)
+	}
+	return j.err
+}
+
+// loop runs groups until close, then those already being handed over.
+func (w *writer) loop() {
+	defer close(w.over)
+	for {
+		if len(w.redo) > 0 {
+			j := w.redo[0]
+			w.redo = w.redo[1:]
+			w.group(j)
+			continue
+		}
+		select {
+		case j := <-w.jobs:
+			w.group(j)
+		case <-w.stop:
+			w.drain()
+			w.last = errors.Join(w.conn.Close(), w.db.Close())
+			return
+		}
+	}
+}
+
+func (w *writer) drain() {
+	for {
+		select {
+		case j := <-w.jobs:
+			w.group(j)
+		default:
+			return
+		}
+	}
+}
+
+// close ends the loop and the connection.
+func (w *writer) close() error {
+	close(w.stop)
+	<-w.over
+	return w.last
+}
+
+// renew replaces a connection that cannot even roll back.
+func (w *writer) renew() error {
+	ctx := context.Background()
+	err := w.conn.Close()
+	conn, openErr := w.db.Conn(ctx)
+	if openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	return w.prepare(ctx, conn)
+}
