@@ -1362,6 +1362,7 @@ type ReadyChecks struct {
 	Database         ReadyCheck `json:"database"`
 	DefaultNamespace ReadyCheck `json:"default_namespace"`
 	Migrations       ReadyCheck `json:"migrations"`
+	Process          ReadyCheck `json:"process"`
 }
 
 // ReadyReply defines model for ReadyReply.
