@@ -29,6 +29,16 @@ var (
 	ErrClosed = errors.New("store: closed")
 )
 
+// Classified reports whether err already matches one of the sentinels.
+func Classified(err error) bool {
+	for _, s := range [...]error{ErrNotFound, ErrConflict, ErrContention, ErrUnavailable, ErrOutcomeUnknown, ErrBroken, ErrClosed} {
+		if errors.Is(err, s) {
+			return true
+		}
+	}
+	return false
+}
+
 // Reasons a schema is refused.
 const (
 	// SchemaUpgradeRequired: older than this program, and not allowed to upgrade it.

@@ -1,6 +1,10 @@
 package store
 
-import "log/slog"
+import (
+	"context"
+	"log/slog"
+	"strings"
+)
 
 // Options are the settings every engine understands. The zero value is usable.
 type Options struct {
@@ -11,6 +15,25 @@ type Options struct {
 	MaxConns int
 	// Logger gets what no caller can be told, such as a lost listener; nil discards it.
 	Logger *slog.Logger
+	// Probe, when set, is called before every statement of a transition and every read. Tests count
+	// with it and inject faults; it makes the store slower.
+	Probe Probe
+}
+
+// Probe gets a statement's query name, or its text when it has none (COMMIT, SAVEPOINT part, …).
+// An error fails the statement in its place. "COMMITTED" follows a commit that succeeded: an error
+// there is reported to the caller although the transition stands, as when the answer is lost.
+type Probe func(ctx context.Context, statement string) error
+
+// StatementName is what a probe is told of a statement: the name sqlc put in front of it, else
+// the text itself.
+func StatementName(text string) string {
+	rest, ok := strings.CutPrefix(text, "-- name: ")
+	if !ok {
+		return text
+	}
+	name, _, _ := strings.Cut(rest, " ")
+	return name
 }
 
 // Log is the logger to use: Logger, or one that discards.

@@ -17,8 +17,8 @@ import (
 // a statement that failed is undone with its transaction.
 func classify(err error) error {
 	switch {
-	case err == nil:
-		return nil
+	case err == nil, store.Classified(err):
+		return err
 	case errors.Is(err, sql.ErrNoRows):
 		return store.ErrNotFound
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -45,6 +45,9 @@ func classify(err error) error {
 // classifyCommit maps an error of COMMIT. SQLite rolls back what it refuses to commit, except
 // that a failed write or sync of the log may have reached the disk all the same.
 func classifyCommit(err error) error {
+	if store.Classified(err) {
+		return err
+	}
 	var se *sqlite.Error
 	if errors.As(err, &se) && se.Code()&0xff == sqlite3.SQLITE_IOERR {
 		return fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err)

@@ -47,14 +47,14 @@ func (w *writer) next(n int) *job {
 
 // begin opens the transaction, on a new connection when the old one is beyond use.
 func (w *writer) begin() error {
-	_, err := w.verbs.begin.Exec()
+	err := w.verbs.begin.run()
 	if err == nil || !hard(classify(err)) || errors.Is(classify(err), store.ErrContention) {
 		return err
 	}
 	if renewErr := w.renew(); renewErr != nil {
 		return errors.Join(err, renewErr)
 	}
-	_, err = w.verbs.begin.Exec()
+	err = w.verbs.begin.run()
 	return err
 }
 
@@ -84,11 +84,13 @@ func (j *job) call(t *tx) {
 
 // commit commits the group and answers every member.
 func (w *writer) commit(members []*job) {
-	_, err := w.verbs.commit.Exec()
+	err := w.verbs.commit.run()
 	if err != nil {
 		err = classifyCommit(err)
 		// The error that matters is the commit's; a rollback that fails is met by begin.
-		_, _ = w.verbs.rollback.Exec()
+		_ = w.verbs.rollback.run()
+	} else if w.probe != nil {
+		err = w.probe(context.Background(), "COMMITTED")
 	}
 	for _, j := range members {
 		if j.err == nil {
@@ -101,7 +103,7 @@ func (w *writer) commit(members []*job) {
 // abandon ends a group whose transaction was lost through its last member: members that had
 // succeeded run again, once, in a later group.
 func (w *writer) abandon(members []*job, lost error) {
-	_, _ = w.verbs.rollback.Exec()
+	_ = w.verbs.rollback.run()
 	for _, j := range members {
 		switch {
 		case j.err != nil || j.panic != nil:

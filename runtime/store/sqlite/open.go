@@ -16,7 +16,6 @@ import (
 
 	_ "modernc.org/sqlite" // driver "sqlite"
 
-	"dwserver/gen/sqlitedb"
 	"dwserver/runtime/store"
 )
 
@@ -38,13 +37,13 @@ func Open(ctx context.Context, dbURL string, opt store.Options) (*Store, error) 
 		return nil, err
 	}
 	s := &Store{unlock: f.unlock}
-	if err := s.open(ctx, f.path); err != nil {
+	if err := s.open(ctx, f.path, opt.Probe); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, path string) error {
+func (s *Store) open(ctx context.Context, path string, probe store.Probe) error {
 	db, conn, err := openWriter(ctx, path)
 	if err != nil {
 		return err
@@ -52,7 +51,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err := upgrade(ctx, conn); err != nil {
 		return errors.Join(err, conn.Close(), db.Close())
 	}
-	if s.writer, err = startWriter(ctx, db, conn); err != nil {
+	if s.writer, err = startWriter(ctx, db, conn, probe); err != nil {
 		return errors.Join(err, conn.Close(), db.Close())
 	}
 	if s.pool, err = sql.Open("sqlite", readerDSN(path)); err != nil {
@@ -60,7 +59,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	}
 	s.pool.SetMaxOpenConns(readers)
 	s.pool.SetMaxIdleConns(readers)
-	q, err := sqlitedb.Prepare(ctx, s.pool)
+	q, err := queries(ctx, s.pool, probe)
 	if err != nil {
 		return fmt.Errorf("sqlite: prepare reads: %w", err)
 	}

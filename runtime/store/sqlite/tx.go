@@ -27,7 +27,7 @@ func (t *tx) writing() error {
 		return nil
 	}
 	if t.dirty {
-		if _, err := t.w.verbs.mark.Exec(); err != nil {
+		if err := t.w.verbs.mark.run(); err != nil {
 			return t.end(err)
 		}
 		t.saved = true
@@ -40,7 +40,7 @@ func (t *tx) keep() error {
 	if !t.saved {
 		return nil
 	}
-	_, err := t.w.verbs.keep.Exec()
+	err := t.w.verbs.keep.run()
 	return err
 }
 
@@ -50,15 +50,15 @@ func (t *tx) undo() error {
 		return nil
 	}
 	if t.saved {
-		_, err := t.w.verbs.undo.Exec()
+		err := t.w.verbs.undo.run()
 		if err == nil {
-			_, err = t.w.verbs.keep.Exec()
+			err = t.w.verbs.keep.run()
 		}
 		return err
 	}
 	// Nothing else is in the transaction. SQLite may have rolled it back already, so only BEGIN tells.
-	_, _ = t.w.verbs.rollback.Exec()
-	_, err := t.w.verbs.begin.Exec()
+	_ = t.w.verbs.rollback.run()
+	err := t.w.verbs.begin.run()
 	return err
 }
 
@@ -67,16 +67,16 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 	if err := t.writing(); err != nil {
 		return err
 	}
-	if _, err := t.w.verbs.markPart.Exec(); err != nil {
+	if err := t.w.verbs.markPart.run(); err != nil {
 		return t.end(err)
 	}
 	failed := fn()
 	if failed != nil {
-		if _, err := t.w.verbs.undoPart.Exec(); err != nil {
+		if err := t.w.verbs.undoPart.run(); err != nil {
 			return errors.Join(failed, t.end(err))
 		}
 	}
-	if _, err := t.w.verbs.keepPart.Exec(); err != nil {
+	if err := t.w.verbs.keepPart.run(); err != nil {
 		return errors.Join(failed, t.end(err))
 	}
 	return failed

@@ -31,6 +31,7 @@ type writer struct {
 	conn  *sql.Conn
 	q     *sqlitedb.Queries
 	verbs verbs
+	probe store.Probe
 	tx    tx // reused by every job
 
 	jobs chan *job
@@ -40,15 +41,31 @@ type writer struct {
 	last error // of closing the connection
 }
 
-// verbs are the prepared statements around the writes.
+// verbs are the statements around the writes.
 type verbs struct {
-	begin, commit, rollback      *sql.Stmt
-	mark, keep, undo             *sql.Stmt // savepoint of a member
-	markPart, keepPart, undoPart *sql.Stmt // savepoint inside a member
+	begin, commit, rollback      verb
+	mark, keep, undo             verb // savepoint of a member
+	markPart, keepPart, undoPart verb // savepoint inside a member
 }
 
-func startWriter(ctx context.Context, db *sql.DB, conn *sql.Conn) (*writer, error) {
-	w := &writer{db: db, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
+type verb struct {
+	text  string
+	stmt  *sql.Stmt
+	probe store.Probe
+}
+
+func (v *verb) run() error {
+	if v.probe != nil {
+		if err := v.probe(context.Background(), v.text); err != nil {
+			return err
+		}
+	}
+	_, err := v.stmt.Exec()
+	return err
+}
+
+func startWriter(ctx context.Context, db *sql.DB, conn *sql.Conn, probe store.Probe) (*writer, error) {
+	w := &writer{db: db, probe: probe, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
 	if err := w.prepare(ctx, conn); err != nil {
 		return nil, err
 	}
@@ -57,18 +74,20 @@ func startWriter(ctx context.Context, db *sql.DB, conn *sql.Conn) (*writer, erro
 }
 
 func (w *writer) prepare(ctx context.Context, conn *sql.Conn) error {
-	q, err := sqlitedb.Prepare(ctx, conn)
+	q, err := queries(ctx, conn, w.probe)
 	if err != nil {
 		return fmt.Errorf("sqlite: prepare writes: %w", err)
 	}
-	for text, stmt := range map[string]**sql.Stmt{
+	for text, v := range map[string]*verb{
 		"BEGIN IMMEDIATE": &w.verbs.begin, "COMMIT": &w.verbs.commit, "ROLLBACK": &w.verbs.rollback,
 		"SAVEPOINT member": &w.verbs.mark, "RELEASE member": &w.verbs.keep, "ROLLBACK TO member": &w.verbs.undo,
 		"SAVEPOINT part": &w.verbs.markPart, "RELEASE part": &w.verbs.keepPart, "ROLLBACK TO part": &w.verbs.undoPart,
 	} {
-		if *stmt, err = conn.PrepareContext(ctx, text); err != nil {
+		stmt, err := conn.PrepareContext(ctx, text)
+		if err != nil {
 			return fmt.Errorf("sqlite: prepare %s: %w", text, err)
 		}
+		*v = verb{text: text, stmt: stmt, probe: w.probe}
 	}
 	w.conn, w.q = conn, q
 	w.tx = tx{reads: reads{q: q}, w: w}
