@@ -20,7 +20,7 @@ type RegisterRequest struct {
 	ActivityTypes      []string
 	Capabilities       []string
 	CapabilityManifest []byte // JSON object, "" when absent
-	Manifest           map[string]ManifestEntry
+	Manifest           map[string]rules.ManifestEntry
 	Fingerprints       map[string]string // workflow type → definition fingerprint
 	Contracts          map[string][]byte // workflow type → command contract, JSON object
 	MaxWorkflowTasks   int64
@@ -30,12 +30,6 @@ type RegisterRequest struct {
 	ProcessMetrics     []byte // JSON object
 	ProcessIdentity    string // host, process id and start joined; "" when any is unknown
 	HeartbeatInterval  int64  // seconds, 0 when absent
-}
-
-// ManifestEntry is one feature of a capability manifest.
-type ManifestEntry struct {
-	Supported       bool
-	MinimumProtocol string
 }
 
 // RegisterResult is the registration as it now stands.

@@ -356,6 +356,15 @@ type Definition struct {
 	UpdatedAt    int64
 }
 
+// Step is one authored step as a completion may name it again.
+type Step struct {
+	Sequence int64
+	Kind     string // activity, timer, condition or signal
+	Name     string // activity type, signal name or condition key
+	Status   string
+	Parallel []byte
+}
+
 // PollReceipt binds a poll_request_id to the lease it got (worker-plane.md 7.6).
 type PollReceipt struct {
 	Namespace     string

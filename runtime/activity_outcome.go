@@ -1,0 +1,142 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+
+	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
+)
+
+// CompleteActivity records an activity's success (6.4). A repeat with equal content is answered
+// without a second effect. Refusals: task_not_found, attempt_not_found, task_mismatch,
+// lease_owner_mismatch, stale_attempt and the run's stop reasons.
+func (e *Engine) CompleteActivity(ctx context.Context, req CompleteActivityRequest) (ActivityOutcomeResult, error) {
+	return e.endActivity(ctx, &req.ActivityFence, rules.ActivityCompleted, req.BodyDigest,
+		func(t *rules.Transition, l *store.Locked, barrier rules.Barrier) string {
+			limit := e.opt.Limits.PayloadBytes
+			if limit > 0 && req.ResultSize > limit {
+				over := rules.LimitExceeded("payload_size", req.ResultSize, limit)
+				return t.FailActivityOverLimit(&l.Activity, &l.Attempt, &l.Task, over, req.BodyDigest)
+			}
+			return t.CompleteActivity(&l.Activity, &l.Attempt, &l.Task, req.Result, req.BodyDigest, barrier)
+		})
+}
+
+// FailActivity records a failed attempt: the next attempt is scheduled, or the activity has failed
+// (6.5). Repeats and refusals as CompleteActivity.
+func (e *Engine) FailActivity(ctx context.Context, req FailActivityRequest) (ActivityOutcomeResult, error) {
+	return e.endActivity(ctx, &req.ActivityFence, rules.ActivityFailed, req.BodyDigest,
+		func(t *rules.Transition, l *store.Locked, _ rules.Barrier) string {
+			return t.FailActivity(&l.Activity, &l.Attempt, &l.Task, &req.Failure, req.BodyDigest)
+		})
+}
+
+// endActivity is what both outcomes share: the fence, the receipt, the transition.
+func (e *Engine) endActivity(ctx context.Context, f *ActivityFence, outcome string, digest []byte,
+	record func(*rules.Transition, *store.Locked, rules.Barrier) string) (ActivityOutcomeResult, error) {
+	result := ActivityOutcomeResult{Outcome: outcome}
+	var kept *Refusal
+	err := e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
+		kept, result.Recorded = nil, false
+		l, err := lockActivityTask(ctx, tx, f)
+		if err != nil {
+			return nil, err
+		}
+		if len(l.Attempt.Receipt) > 0 {
+			if l.Attempt.Outcome == outcome && bytes.Equal(l.Attempt.Receipt, digest) {
+				return nil, nil
+			}
+			return nil, ignoredOutcome(f, l, "stale_attempt", false)
+		}
+		in := fenceOf(f, l, e.now())
+		reason, expired := in.Verdict()
+		if reason != "" {
+			r := ignoredOutcome(f, l, reason, in.CancelRequested(reason))
+			if !expired {
+				return nil, r
+			}
+			kept = r
+			return e.lapse(ctx, tx, l)
+		}
+		t := e.begin(ctx, tx, l)
+		if t.DeadlinePassed() {
+			eff, err := e.timeOutRun(ctx, tx, l)
+			kept = ignoredOutcome(f, l, "run_closed", false)
+			return eff, err
+		}
+		result.NextTaskID = record(t, l, e.barrier(ctx, tx, l.Run.RunID, t))
+		result.Recorded = true
+		return effects(t)
+	})
+	if err == nil && kept != nil {
+		err = kept
+	}
+	return result, err
+}
+
+// lapse closes an attempt whose lease or deadline passed before its report came.
+func (e *Engine) lapse(ctx context.Context, tx store.Tx, l *store.Locked) (*rules.Effects, error) {
+	if l.Task.LeaseExpiresAt <= e.now() {
+		return e.takeBack(ctx, tx, l)
+	}
+	t := e.begin(ctx, tx, l)
+	t.TimeOutActivity(&l.Activity, &l.Attempt, &l.Task)
+	return effects(t)
+}
+
+// lockActivityTask locks the run of a fenced activity task of the caller's namespace and checks that
+// task, attempt and owner belong together.
+func lockActivityTask(ctx context.Context, tx store.Tx, f *ActivityFence) (*store.Locked, error) {
+	l, err := tx.LockTask(ctx, f.TaskID, f.AttemptID)
+	if isNotFound(err) || err == nil && (l.Task.Namespace != f.Namespace || l.Task.Kind != rules.KindActivity) {
+		return nil, activityRefusal(f, "task_not_found", "There is no such activity task.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	in := fenceOf(f, l, 0)
+	if r := in.Identity(f.TaskID, f.AttemptID); r != nil {
+		return nil, r
+	}
+	return l, nil
+}
+
+func fenceOf(f *ActivityFence, l *store.Locked, now int64) *rules.ActivityFenceInput {
+	return &rules.ActivityFenceInput{
+		Run: &l.Run, Task: &l.Task, Activity: &l.Activity, Attempt: &l.Attempt, LeaseOwner: f.LeaseOwner, Now: now,
+	}
+}
+
+func activityRefusal(f *ActivityFence, reason, message string) *Refusal {
+	return refuse(reason, message).With("task_id", f.TaskID).With("activity_attempt_id", f.AttemptID)
+}
+
+// ignoredOutcome is the refusal of a report that comes too late (6.4).
+func ignoredOutcome(f *ActivityFence, l *store.Locked, reason string, cancelRequested bool) *Refusal {
+	task := l.Task.Status
+	if l.Run.Status == rules.RunCancelled || l.Run.Status == rules.RunTerminated {
+		task = rules.TaskCancelled
+	}
+	return activityRefusal(f, reason, "The outcome is not recorded: "+reason+".").
+		With("outcome", "ignored").With("recorded", false).With("cancel_requested", cancelRequested).
+		With("can_continue", false).With("run_status", l.Run.Status).
+		With("run_closed_reason", textOrNil(l.Run.ClosedReason)).With("run_closed_at", timeOrNil(l.Run.ClosedAt)).
+		With("activity_status", l.Activity.Status).With("attempt_status", l.Attempt.Status).
+		With("task_status", task).With("lease_owner", textOrNil(l.Task.LeaseOwner)).
+		With("lease_expires_at", timeOrNil(l.Task.LeaseExpiresAt))
+}
+
+func textOrNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func timeOrNil(micros int64) any {
+	if micros == 0 || micros == rules.Never {
+		return nil
+	}
+	return rules.FormatTime(micros)
+}

@@ -1,0 +1,98 @@
+package runtime
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"dwserver/runtime/rules"
+)
+
+// flights lets concurrent polls of one poll_request_id wait for the first of them (worker-plane.md 7.6).
+type flights struct {
+	mu   sync.Mutex
+	open map[string]chan struct{}
+}
+
+// enter answers nil when the caller is the first, else a channel that closes when the first is done.
+func (f *flights) enter(key string) <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c, ok := f.open[key]; ok {
+		return c
+	}
+	if f.open == nil {
+		f.open = map[string]chan struct{}{}
+	}
+	f.open[key] = make(chan struct{})
+	return nil
+}
+
+func (f *flights) leave(key string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.open[key])
+	delete(f.open, key)
+}
+
+// once runs a poll that named itself: one id gets at most one live lease. A lease it already has is
+// shown again as it now is, without a write transaction; otherwise the poll runs anew.
+func (p *poll) once(ctx context.Context, deadline <-chan time.Time, hold bool) (PollResult, error) {
+	key := p.req.Namespace + "\x00" + p.req.WorkerID + "\x00" + p.kind.kind + "\x00" + p.req.PollRequestID
+	for {
+		first := p.flights.enter(key)
+		if first == nil {
+			break
+		}
+		select {
+		case <-first:
+		case <-deadline:
+			return p.empty(PollEmpty), nil
+		case <-ctx.Done():
+			return PollResult{}, ctx.Err()
+		}
+	}
+	defer p.flights.leave(key)
+	held, err := p.replay(ctx)
+	if err != nil {
+		return PollResult{}, err
+	}
+	if held != nil {
+		return p.answer(ctx, held)
+	}
+	return p.wait(ctx, deadline, hold)
+}
+
+// replay finds the live lease that this poll request was granted, nil when there is none (any more).
+func (p *poll) replay(ctx context.Context) (*claimed, error) {
+	receipt, err := p.store.ReadPollReceipt(ctx, p.req.Namespace, p.req.WorkerID, p.kind.kind, p.req.PollRequestID)
+	if isNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	task, err := p.store.ReadTask(ctx, receipt.TaskID)
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	live := task.Status == rules.TaskLeased && task.LeaseOwner == p.req.WorkerID &&
+		task.AttemptCount == receipt.Attempt && task.LeaseExpiresAt > p.now() &&
+		task.LeaseGeneration == p.worker.Generation
+	// Queue and build are part of the id's scope: under others it is another request.
+	if !live || task.MinProtocol > p.req.ProtocolMinor || receipt.Binding != p.binding() {
+		return nil, nil
+	}
+	c := &claimed{task: task}
+	if c.run, err = p.store.ReadRun(ctx, task.RunID); err != nil {
+		return nil, err
+	}
+	if p.kind.kind != rules.KindActivity {
+		return c, nil
+	}
+	if c.activity, err = p.store.ReadActivity(ctx, task.ActivityExecutionID); err != nil {
+		return nil, err
+	}
+	c.attempt, err = p.store.ReadAttempt(ctx, task.ActivityAttemptID)
+	return c, err
+}

@@ -1,0 +1,134 @@
+package rules
+
+// CompletionInput is what a workflow-task completion decides on.
+type CompletionInput struct {
+	Task     *Task
+	Commands []WorkflowCommand
+	Digest   []byte // of the canonical body: the receipt
+	Input    RunInput
+	Instance Instance // continue_as_new only
+	Waits    Waits
+	Open     *Open  // terminal commands only
+	Steps    []Step // the run's steps in ResentRange
+}
+
+// Completion is what a completion did.
+type Completion struct {
+	CreatedTaskIDs []string
+}
+
+// IsTerminal reports whether a batch ends the run.
+func IsTerminal(commands []WorkflowCommand) bool {
+	return len(commands) > 0 && commandSpecs[commands[len(commands)-1].Type].terminal
+}
+
+// CompleteWorkflowTask applies a completion (commands-and-history.md 2.3): the signal the task
+// resumes on, the commands in order, the terminal command, and the next wake. A refusal means that
+// the transition must not be written; the claim stays usable.
+func (t *Transition) CompleteWorkflowTask(in *CompletionInput) (*Completion, *Refusal) {
+	if r := t.checkPending(in.Commands); r != nil {
+		return nil, r
+	}
+	commands, r := dropResent(in.Commands, t.Run.LastStepSequence, in.Steps)
+	if r != nil {
+		return nil, r
+	}
+	if r := checkGroups(commands, t.Run.LastStepSequence); r != nil {
+		return nil, r
+	}
+	t.ByTask(in.Task)
+	a := &application{Transition: t, in: in, out: &Completion{}}
+	t.Run.WorkflowTaskID = ""
+	t.OpenTask = Task{}
+	if id := resumesOnSignal(in.Task.Payload); id != "" {
+		t.applySignal(id, &in.Waits)
+	}
+	for i := range commands {
+		if r := a.apply(&commands[i]); r != nil {
+			return nil, r
+		}
+	}
+	t.endWorkflowTask(in, a)
+	if r := t.checkBudget(); r != nil {
+		return nil, r
+	}
+	return a.out, t.Check()
+}
+
+// endWorkflowTask closes the completed task and, on an open run, wakes it for what the claim did
+// not see.
+func (t *Transition) endWorkflowTask(in *CompletionInput, a *application) {
+	task := in.Task
+	task.Status, task.ClosedAt, task.LeaseExpiresAt, task.Receipt = TaskCompleted, t.Now, Never, in.Digest
+	if t.Run.Status == RunFailed {
+		task.Status = TaskFailed
+	}
+	t.Eff.Tasks = append(t.Eff.Tasks, *task)
+	t.Unattributed()
+	if t.Run.IsClosed() {
+		return
+	}
+	t.Run.Status = RunWaiting
+	if id := t.wakeAfter(&in.Waits); id != "" {
+		a.out.CreatedTaskIDs = append(a.out.CreatedTaskIDs, id)
+	}
+}
+
+// wakeAfter is run when a leased workflow task has ended: what was recorded after the history its
+// claim delivered wakes the run now, then the next eligible signal does (settled.md, Waking).
+func (t *Transition) wakeAfter(waits *Waits) string {
+	if payload := t.Run.PendingWake; len(payload) > 0 && t.Run.WorkflowTaskID == "" {
+		t.Run.PendingWake = nil
+		return t.addWorkflowTask(t.Run, payload, t.Now).TaskID
+	}
+	before := t.Run.WorkflowTaskID
+	t.wakeForSignal(waits)
+	if t.Run.WorkflowTaskID != before {
+		return t.Run.WorkflowTaskID
+	}
+	return ""
+}
+
+// checkPending holds the whole batch to the pending limits before anything is written (7).
+func (t *Transition) checkPending(commands []WorkflowCommand) *Refusal {
+	var activities, timers int64
+	for i := range commands {
+		switch c := &commands[i]; {
+		case c.grouped() && c.sequence() <= t.Run.LastStepSequence:
+		case c.Type == "schedule_activity":
+			activities++
+		case c.Type == "start_timer", c.TimeoutSeconds != nil && *c.TimeoutSeconds > 0:
+			timers++
+		}
+	}
+	if n := t.Run.OpenActivities + activities; activities > 0 && exceeds(n, t.Limit.PendingActivities) {
+		return LimitExceeded("pending_activity_count", n, t.Limit.PendingActivities)
+	}
+	if n := t.Run.OpenTimers + timers; timers > 0 && exceeds(n, t.Limit.PendingTimers) {
+		return LimitExceeded("pending_timer_count", n, t.Limit.PendingTimers)
+	}
+	return nil
+}
+
+// checkBudget charges the completion for everything it will persist (write-path.md 5).
+func (t *Transition) checkBudget() *Refusal {
+	e := &t.Eff
+	events := int64(len(e.Events))
+	rows := events + int64(len(e.NewTasks)+len(e.Tasks)+len(e.NewActs)+len(e.Acts)+len(e.NewTries)+len(e.Tries)+
+		len(e.NewTimers)+len(e.Timers)+len(e.NewWaits)+len(e.Waits)+len(e.NewSignals)+len(e.Signals)+len(e.NewRuns))
+	var size int64
+	for i := range e.Events {
+		size += int64(len(e.Events[i].Payload) + len(e.Events[i].EventType))
+	}
+	switch {
+	case exceeds(events, t.Limit.HistoryTransactionSize):
+		return LimitExceeded("history_transaction_size", events, t.Limit.HistoryTransactionSize)
+	case exceeds(events, t.Limit.CompletionMaxEvents):
+		return LimitExceeded("completion_events", events, t.Limit.CompletionMaxEvents)
+	case exceeds(rows, t.Limit.CompletionMaxRows):
+		return LimitExceeded("completion_rows", rows, t.Limit.CompletionMaxRows)
+	case exceeds(size, t.Limit.CompletionMaxBytes):
+		return LimitExceeded("completion_bytes", size, t.Limit.CompletionMaxBytes)
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+
+	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
+)
+
+// CompleteWorkflowTask records a completion: all of its commands or none (5.4,
+// commands-and-history.md 1). A repeat with equal content is answered without a second effect.
+// Refusals: task_not_found, the fence's reasons, conflicting_completion, validation_failed,
+// invalid_commands, structural_limit_exceeded, run_timed_out, the version gates' reasons.
+func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowTaskRequest) (CompleteWorkflowTaskResult, error) {
+	if r := rules.CheckCommands(req.Commands, req.ProtocolMinor, e.opt.Limits); r != nil {
+		return CompleteWorkflowTaskResult{}, rejected(&req.WorkflowFence, r)
+	}
+	var result CompleteWorkflowTaskResult
+	var kept *Refusal // refused, with effects of its own
+	err := e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
+		kept = nil
+		l, err := e.lockWorkflowTask(ctx, tx, &req.WorkflowFence)
+		if err != nil {
+			return nil, err
+		}
+		if done, err := repeatedCompletion(&req, l, &result); done || err != nil {
+			return nil, err
+		}
+		eff, refusal, err := e.heldTask(ctx, tx, &req.WorkflowFence, l)
+		if refusal != nil || err != nil {
+			kept = refusal
+			return eff, err
+		}
+		in, err := e.completionInput(ctx, tx, &req, l)
+		if err != nil {
+			return nil, err
+		}
+		t := e.begin(ctx, tx, l)
+		out, r := t.CompleteWorkflowTask(in)
+		if r != nil {
+			return nil, rejected(&req.WorkflowFence, r)
+		}
+		result = CompleteWorkflowTaskResult{
+			RunID: l.Run.RunID, RunStatus: l.Run.Status, CreatedTaskIDs: out.CreatedTaskIDs,
+			Recorded: true, LastHistorySequence: l.Run.LastHistorySequence,
+		}
+		return effects(t)
+	})
+	if err == nil && kept != nil {
+		err = kept
+	}
+	return result, err
+}
+
+// lockWorkflowTask locks the run of a fenced workflow task of the caller's namespace.
+func (e *Engine) lockWorkflowTask(ctx context.Context, tx store.Tx, f *WorkflowFence) (*store.Locked, error) {
+	l, err := tx.LockTask(ctx, f.TaskID, "")
+	if isNotFound(err) || err == nil && (l.Task.Namespace != f.Namespace || l.Task.Kind != rules.KindWorkflow) {
+		return nil, rejected(f, refuse("task_not_found", "There is no such workflow task."))
+	}
+	return l, err
+}
+
+// repeatedCompletion answers a completion of a task that has a receipt (8.1).
+func repeatedCompletion(req *CompleteWorkflowTaskRequest, l *store.Locked, result *CompleteWorkflowTaskResult) (bool, error) {
+	if len(l.Task.Receipt) == 0 {
+		return false, nil
+	}
+	if !bytes.Equal(l.Task.Receipt, req.BodyDigest) {
+		return false, rejected(&req.WorkflowFence,
+			refuse("conflicting_completion", "The workflow task was completed with other content.").
+				With("task_status", l.Task.Status).With("run_id", l.Run.RunID).With("run_status", l.Run.Status))
+	}
+	*result = CompleteWorkflowTaskResult{
+		RunID: l.Run.RunID, RunStatus: l.Run.Status, LastHistorySequence: l.Run.LastHistorySequence,
+	}
+	return true, nil
+}
+
+// heldTask judges the fence under the lock. A refusal that also changes state (a lease or a deadline
+// that has passed unnoticed) comes with its effects.
+func (e *Engine) heldTask(ctx context.Context, tx store.Tx, f *WorkflowFence, l *store.Locked) (*rules.Effects, *Refusal, error) {
+	in := rules.FenceInput{
+		Run: &l.Run, Task: &l.Task, Owner: &l.Owner, LeaseOwner: f.LeaseOwner, Attempt: f.Attempt,
+		Now: e.now(), StaleAfter: e.opt.WorkerStaleAfter.Microseconds(),
+	}
+	r, expired := in.Workflow()
+	switch {
+	case r != nil && expired:
+		eff, err := e.takeBack(ctx, tx, l)
+		return eff, rejected(f, r), err
+	case r != nil:
+		return nil, nil, rejected(f, r)
+	case e.begin(ctx, tx, l).DeadlinePassed():
+		eff, err := e.timeOutRun(ctx, tx, l)
+		return eff, rejected(f, refuse("run_timed_out", "The run's deadline has passed.").
+			With("run_id", l.Run.RunID).With("run_status", rules.RunFailed)), err
+	}
+	return nil, nil, nil
+}
+
+// completionInput loads what the commands of a batch need, and no more.
+func (e *Engine) completionInput(ctx context.Context, tx store.Tx, req *CompleteWorkflowTaskRequest, l *store.Locked) (*rules.CompletionInput, error) {
+	in := &rules.CompletionInput{Task: &l.Task, Commands: req.Commands, Digest: req.BodyDigest}
+	var err error
+	if rules.IsTerminal(req.Commands) {
+		if in.Open, err = loadOpen(ctx, tx, &l.Run); err != nil {
+			return nil, err
+		}
+		in.Waits = *in.Open.Waits
+		in.Open.Waits = &in.Waits
+	} else if in.Waits, err = loadWaits(ctx, tx, &l.Run); err != nil {
+		return nil, err
+	}
+	if from, to, ok := rules.ResentRange(req.Commands); ok && from <= l.Run.LastStepSequence {
+		if in.Steps, err = tx.ListSteps(ctx, l.Run.RunID, from, to); err != nil {
+			return nil, err
+		}
+	}
+	if n := len(req.Commands); n > 0 && req.Commands[n-1].Type == "continue_as_new" {
+		if in.Input, err = tx.GetRunInput(ctx, l.Run.RunID); err != nil {
+			return nil, err
+		}
+		if in.Instance, err = tx.GetInstance(ctx, l.Run.WorkflowID); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// rejected gives a refusal the members every refused workflow-task request carries.
+func rejected(f *WorkflowFence, r *Refusal) *Refusal {
+	return r.With("task_id", f.TaskID).With("workflow_task_attempt", f.Attempt)
+}
