@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"dwserver/cmd/dwserver/config"
+	"dwserver/handlers"
+	"dwserver/runtime"
+	"dwserver/runtime/rules"
 )
 
 // app is the opened server without its listeners.
@@ -18,6 +22,73 @@ type app struct {
 	close   func() error // after the last request: stops the engine and closes the database
 }
 
+// open opens the database, starts the engine on it and builds the API.
 func open(ctx context.Context, cfg config.Config, log *slog.Logger) (*app, error) {
-	panic("to be wired")
+	st, driver, err := openStore(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	engine := runtime.New(st, engineOptions(cfg, log))
+	handler, err := handlers.New(handlers.Options{Config: edgeConfig(cfg, engine.Options(), driver), Engine: engine, Logger: log})
+	if err == nil {
+		err = engine.Start(ctx)
+	}
+	if err != nil {
+		engine.Close()
+		return nil, errors.Join(err, st.Close())
+	}
+	return &app{
+		handler: handler,
+		metrics: newRegistry(engine),
+		drain:   engine.Drain,
+		close: func() error {
+			engine.Close()
+			return st.Close()
+		},
+	}, nil
+}
+
+func engineOptions(cfg config.Config, log *slog.Logger) runtime.Options {
+	return runtime.Options{
+		Logger:              log,
+		Limits:              limits(cfg.Limits),
+		PollTimeout:         cfg.Worker.PollTimeout,
+		WorkflowTaskTimeout: cfg.Worker.WorkflowTaskTimeout,
+		ActivityTaskTimeout: cfg.Worker.ActivityTaskTimeout,
+		WorkerStaleAfter:    cfg.Worker.EffectiveStaleAfter(),
+		DefaultNamespace:    cfg.DefaultNamespace,
+	}
+}
+
+// edgeConfig takes the times from the engine, so that what clients are shown is what is in force.
+func edgeConfig(cfg config.Config, engine runtime.Options, driver string) handlers.Config {
+	auth := handlers.AuthNone
+	if cfg.Auth.TokenAuth() {
+		auth = handlers.AuthToken
+	}
+	return handlers.Config{
+		ServerID: cfg.ServerID, Version: version, Driver: driver,
+		AuthDriver: auth, AuthToken: cfg.Auth.Token, WorkerToken: cfg.Auth.WorkerToken,
+		OperatorToken: cfg.Auth.OperatorToken, AdminToken: cfg.Auth.AdminToken,
+		AuthBackwardCompatible: cfg.Auth.BackwardCompatible,
+		DefaultNamespace:       engine.DefaultNamespace,
+		MaxRequestBytes:        cfg.Limits.RequestBytes,
+		MaxCompletionBytes:     cfg.Limits.CompletionBytes,
+		PollTimeout:            engine.PollTimeout,
+		WorkflowTaskTimeout:    engine.WorkflowTaskTimeout,
+		ActivityTaskTimeout:    engine.ActivityTaskTimeout,
+		WorkerStaleAfter:       engine.WorkerStaleAfter,
+		HeartbeatInterval:      engine.HeartbeatInterval,
+		Limits:                 engine.Limits,
+	}
+}
+
+func limits(l config.Limits) rules.Limits {
+	return rules.Limits{
+		PendingActivities: l.PendingActivities, PendingChildren: l.PendingChildren, PendingTimers: l.PendingTimers,
+		PendingSignals: l.PendingSignals, PendingUpdates: l.PendingUpdates, CommandBatchSize: l.CommandBatchSize,
+		PayloadBytes: l.PayloadBytes, MemoBytes: l.MemoBytes, SearchAttributeBytes: l.SearchAttributeBytes,
+		HistoryTransactionSize: l.HistoryTransaction, CompletionMaxEvents: l.CompletionMaxEvents,
+		CompletionMaxRows: l.CompletionMaxRows, CompletionMaxBytes: l.CompletionMaxBytes,
+	}
 }

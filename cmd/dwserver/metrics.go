@@ -8,8 +8,23 @@ import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"dwserver/runtime"
 )
+
+// newRegistry collects what this process knows of itself.
+func newRegistry(engine *runtime.Engine) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "dwserver_held_polls", Help: "Polls waiting in this process."},
+			func() float64 { return float64(engine.HeldPolls()) }),
+	)
+	return r
+}
 
 // serveMetrics serves GET /metrics on a listener of its own, so that it can be kept inside and still
 // answers while the API drains. An empty address means none. The returned function stops it.
