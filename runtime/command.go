@@ -92,21 +92,11 @@ func repeatedCommand(ctx context.Context, tx store.Tx, spec *commandSpec, l *sto
 	if spec.requestID == "" {
 		return false, nil
 	}
-	seen, err := tx.GetCommandRequest(ctx, rules.CommandRequest{
-		WorkflowID: l.Run.WorkflowID, CommandType: spec.kind, TargetName: spec.name, RequestID: spec.requestID,
+	c, err := seenRequest(ctx, tx, &rules.CommandRequest{
+		WorkflowID: l.Run.WorkflowID, CommandType: spec.kind, TargetName: spec.name,
+		RequestID: spec.requestID, BodyDigest: spec.digest,
 	})
-	if isNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	if !bytes.Equal(seen.BodyDigest, spec.digest) {
-		return false, refuse("request_id_conflict", "The request id was used with other content.").
-			With("workflow_id", l.Run.WorkflowID).With("run_id", l.Run.RunID).With("request_id", spec.requestID)
-	}
-	c, err := tx.GetCommand(ctx, seen.CommandID)
-	if err != nil {
+	if err != nil || c.CommandID == "" {
 		return false, err
 	}
 	run, err := tx.GetRun(ctx, c.RunID)
@@ -115,6 +105,24 @@ func repeatedCommand(ctx context.Context, tx store.Tx, spec *commandSpec, l *sto
 	}
 	*result = CommandResult{Command: c, Run: run, Repeated: true}
 	return true, nil
+}
+
+// seenRequest finds the command that a request_id made, zero when it made none. Refusal:
+// request_id_conflict when it was used with other content.
+func seenRequest(ctx context.Context, tx store.Tx, key *rules.CommandRequest) (rules.Command, error) {
+	seen, err := tx.GetCommandRequest(ctx, *key)
+	if err != nil {
+		return rules.Command{}, ignoreMissing(err)
+	}
+	c, err := tx.GetCommand(ctx, seen.CommandID)
+	if err != nil {
+		return c, err
+	}
+	if !bytes.Equal(seen.BodyDigest, key.BodyDigest) {
+		return c, refuse("request_id_conflict", "The request id was used with other content.").
+			With("workflow_id", c.WorkflowID).With("run_id", c.RunID).With("request_id", key.RequestID)
+	}
+	return c, nil
 }
 
 func (e *Engine) newCommand(spec *commandSpec, l *store.Locked) *rules.Command {

@@ -32,6 +32,9 @@ type RegisterRequest struct {
 	HeartbeatInterval  int64  // seconds, 0 when absent
 }
 
+// ManifestEntry is one feature of a capability manifest.
+type ManifestEntry = rules.ManifestEntry
+
 // RegisterResult is the registration as it now stands.
 type RegisterResult struct {
 	Worker         rules.Worker

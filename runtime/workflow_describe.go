@@ -92,9 +92,34 @@ func (e *Engine) describeOpen(ctx context.Context, d *Description) error {
 }
 
 // ListRuns reads all runs of a workflow, oldest first. Refusal: instance_not_found.
-func (e *Engine) ListRuns(ctx context.Context, target Target) ([]rules.Run, error) {
-	if _, _, err := e.readTarget(ctx, &Target{Namespace: target.Namespace, WorkflowID: target.WorkflowID}); err != nil {
-		return nil, err
+func (e *Engine) ListRuns(ctx context.Context, target Target) (RunsAnswer, error) {
+	instance, _, err := e.readTarget(ctx, &Target{Namespace: target.Namespace, WorkflowID: target.WorkflowID})
+	if err != nil {
+		return RunsAnswer{}, err
 	}
-	return e.store.ListRuns(ctx, target.WorkflowID)
+	runs, err := e.store.ListRuns(ctx, target.WorkflowID)
+	if err != nil {
+		return RunsAnswer{}, err
+	}
+	labels, err := e.labels(ctx, runs)
+	return RunsAnswer{Instance: instance, Runs: runs, Labels: labels}, err
+}
+
+// labels reads the documents that lists show, by run id; runs without any are left out.
+func (e *Engine) labels(ctx context.Context, runs []rules.Run) (map[string]RunLabels, error) {
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(runs))
+	for i := range runs {
+		ids[i] = runs[i].RunID
+	}
+	rows, err := e.store.ListLabels(ctx, ids)
+	labels := make(map[string]RunLabels)
+	for _, row := range rows {
+		if len(row.Memo)+len(row.SearchAttributes) > 0 {
+			labels[row.RunID] = RunLabels{Memo: row.Memo, SearchAttributes: row.SearchAttributes}
+		}
+	}
+	return labels, err
 }

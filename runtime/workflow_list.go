@@ -42,5 +42,6 @@ func (e *Engine) ListWorkflows(ctx context.Context, req ListRequest) (ListAnswer
 		last := answer.Runs[size-1]
 		answer.Next = ListPosition{StartedAt: last.StartedAt, RunID: last.RunID}
 	}
-	return answer, nil
+	answer.Labels, err = e.labels(ctx, answer.Runs)
+	return answer, err
 }

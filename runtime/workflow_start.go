@@ -19,16 +19,17 @@ const startTries = 3
 
 // StartWorkflow starts the first run of a workflow id, or finds its open run where the request says
 // use-existing. Refusals: duplicate_not_allowed, workflow_id_reserved_in_namespace,
-// structural_limit_exceeded.
+// structural_limit_exceeded, request_id_conflict.
 func (e *Engine) StartWorkflow(ctx context.Context, req StartRequest) (StartResult, error) {
 	if r := e.checkStart(&req); r != nil {
 		return StartResult{}, r
 	}
+	key := startKey(&req)
 	if req.WorkflowID == "" {
 		req.WorkflowID = e.ids.New()
 	}
 	for try := 1; ; try++ {
-		result, err := e.startOnce(ctx, &req)
+		result, err := e.startOnce(ctx, &req, key)
 		if try < startTries && errors.Is(err, store.ErrConflict) {
 			continue // another start took the id meanwhile; now it is there to be judged
 		}
@@ -50,9 +51,25 @@ func (e *Engine) checkStart(req *StartRequest) *Refusal {
 	return nil
 }
 
-func (e *Engine) startOnce(ctx context.Context, req *StartRequest) (StartResult, error) {
+// startKey is the scope of a start's request_id. Without a workflow id it is the namespace, in a form
+// that no workflow id has.
+func startKey(req *StartRequest) rules.CommandRequest {
+	scope := req.WorkflowID
+	if scope == "" {
+		scope = "/" + req.Namespace
+	}
+	return rules.CommandRequest{
+		WorkflowID: scope, CommandType: "start", TargetName: req.WorkflowType,
+		RequestID: req.RequestID, BodyDigest: req.BodyDigest,
+	}
+}
+
+func (e *Engine) startOnce(ctx context.Context, req *StartRequest, key rules.CommandRequest) (StartResult, error) {
 	var result StartResult
 	err := e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
+		if repeated, err := repeatedStart(ctx, tx, key, &result); repeated || err != nil {
+			return nil, err
+		}
 		found, err := e.existing(ctx, tx, req)
 		if found != nil || err != nil {
 			if found != nil {
@@ -67,9 +84,27 @@ func (e *Engine) startOnce(ctx context.Context, req *StartRequest) (StartResult,
 		spec := e.startSpec(req, &definition)
 		t := rules.Start(e.now(), e.ids.New, spec, e.opt.Limits, e.startFairness(ctx, tx, spec))
 		result = StartResult{Run: spec.Run, Outcome: StartedNew}
+		if key.RequestID != "" {
+			key.CommandID = t.Eff.NewCommands[0].CommandID
+			t.Eff.NewRequests = append(t.Eff.NewRequests, key)
+		}
 		return effects(t)
 	})
 	return result, err
+}
+
+// repeatedStart answers a request_id that started a run before (settled.md, Repeats).
+func repeatedStart(ctx context.Context, tx store.Tx, key rules.CommandRequest, result *StartResult) (bool, error) {
+	if key.RequestID == "" {
+		return false, nil
+	}
+	c, err := seenRequest(ctx, tx, &key)
+	if err != nil || c.CommandID == "" {
+		return false, err
+	}
+	result.Outcome = StartedNew
+	result.Run, err = tx.GetRun(ctx, c.RunID)
+	return true, err
 }
 
 // existing judges a start against the workflow id's holder; nil when the id is free.

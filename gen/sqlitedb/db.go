@@ -135,6 +135,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.runInsertStmt, err = db.PrepareContext(ctx, RunInsert); err != nil {
 		return nil, fmt.Errorf("error preparing query RunInsert: %w", err)
 	}
+	if q.runLabelsListStmt, err = db.PrepareContext(ctx, RunLabelsList); err != nil {
+		return nil, fmt.Errorf("error preparing query RunLabelsList: %w", err)
+	}
 	if q.runListStmt, err = db.PrepareContext(ctx, RunList); err != nil {
 		return nil, fmt.Errorf("error preparing query RunList: %w", err)
 	}
@@ -433,6 +436,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing runInsertStmt: %w", cerr)
 		}
 	}
+	if q.runLabelsListStmt != nil {
+		if cerr := q.runLabelsListStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing runLabelsListStmt: %w", cerr)
+		}
+	}
 	if q.runListStmt != nil {
 		if cerr := q.runListStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing runListStmt: %w", cerr)
@@ -689,6 +697,7 @@ type Queries struct {
 	runInputGetStmt          *sql.Stmt
 	runInputInsertStmt       *sql.Stmt
 	runInsertStmt            *sql.Stmt
+	runLabelsListStmt        *sql.Stmt
 	runListStmt              *sql.Stmt
 	runListDueStmt           *sql.Stmt
 	runListPageStmt          *sql.Stmt
@@ -768,6 +777,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		runInputGetStmt:          q.runInputGetStmt,
 		runInputInsertStmt:       q.runInputInsertStmt,
 		runInsertStmt:            q.runInsertStmt,
+		runLabelsListStmt:        q.runLabelsListStmt,
 		runListStmt:              q.runListStmt,
 		runListDueStmt:           q.runListDueStmt,
 		runListPageStmt:          q.runListPageStmt,

@@ -207,6 +207,52 @@ func (q *Queries) RunInsert(ctx context.Context, arg RunInsertParams) error {
 	return err
 }
 
+const RunLabelsList = `-- name: RunLabelsList :many
+SELECT run_id, memo, search_attributes
+FROM workflow_run_inputs
+WHERE run_id IN (/*SLICE:run_ids*/?)
+`
+
+type RunLabelsListRow struct {
+	RunID            string
+	Memo             []byte
+	SearchAttributes []byte
+}
+
+// What lists show of a run's documents; the arguments may be large and are left out.
+func (q *Queries) RunLabelsList(ctx context.Context, runIds []string) ([]RunLabelsListRow, error) {
+	query := RunLabelsList
+	var queryParams []interface{}
+	if len(runIds) > 0 {
+		for _, v := range runIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:run_ids*/?", strings.Repeat(",?", len(runIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:run_ids*/?", "NULL", 1)
+	}
+	rows, err := q.query(ctx, nil, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RunLabelsListRow
+	for rows.Next() {
+		var i RunLabelsListRow
+		if err := rows.Scan(&i.RunID, &i.Memo, &i.SearchAttributes); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const RunList = `-- name: RunList :many
 SELECT
     run_id, workflow_id, namespace, run_number, workflow_type, task_queue, status, closed_reason,

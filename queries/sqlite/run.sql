@@ -114,6 +114,12 @@ SELECT
 FROM workflow_run_inputs
 WHERE run_id = sqlc.arg(run_id);
 
+-- name: RunLabelsList :many
+-- What lists show of a run's documents; the arguments may be large and are left out.
+SELECT run_id, memo, search_attributes
+FROM workflow_run_inputs
+WHERE run_id IN (sqlc.slice('run_ids'));
+
 -- name: RunInputInsert :exec
 INSERT INTO workflow_run_inputs (
     run_id, arguments, memo, search_attributes, definition_print

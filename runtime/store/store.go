@@ -127,6 +127,8 @@ type Reader interface {
 	ReadInstance(ctx context.Context, workflowID string) (rules.Instance, error)
 	ReadRun(ctx context.Context, runID string) (rules.Run, error)
 	ReadRunInput(ctx context.Context, runID string) (rules.RunInput, error)
+	// ListLabels reads memo and search attributes of runs, without their arguments, in any order.
+	ListLabels(ctx context.Context, runIDs []string) ([]rules.RunInput, error)
 	ReadTask(ctx context.Context, taskID string) (rules.Task, error)
 	ReadActivity(ctx context.Context, executionID string) (rules.Activity, error)
 	ReadAttempt(ctx context.Context, attemptID string) (rules.Attempt, error)

@@ -63,6 +63,15 @@ func (s *Store) ListRuns(ctx context.Context, workflowID string) ([]rules.Run, e
 	return all(rows, asRun, s.end(err))
 }
 
+func (s *Store) ListLabels(ctx context.Context, runIDs []string) ([]rules.RunInput, error) {
+	rows, err := s.q.RunLabelsList(s.during(ctx), runIDs)
+	return all(rows, asLabels, s.end(err))
+}
+
+func asLabels(row sqlitedb.RunLabelsListRow) rules.RunInput {
+	return rules.RunInput{RunID: row.RunID, Memo: row.Memo, SearchAttributes: row.SearchAttributes}
+}
+
 func (s *Store) ListOpenWaitsOf(ctx context.Context, runID string) ([]rules.Wait, error) {
 	return s.ListOpenWaits(ctx, runID)
 }
