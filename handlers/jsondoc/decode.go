@@ -78,7 +78,7 @@ func (v Value) decodeScalar(dst reflect.Value) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("jsondoc: %s does not fit %s", v.Raw(), dst.Type())
+	return fmt.Errorf("jsondoc: value of kind %d does not fit %s", kind, dst.Type()) // the value itself may be secret
 }
 
 func (v Value) decodeStruct(dst reflect.Value) error {

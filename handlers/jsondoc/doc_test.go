@@ -146,3 +146,28 @@ func TestChangedValuesAreWrittenAnew(t *testing.T) {
 	require.Equal(t, `{}`, string(into.A))
 	require.Equal(t, `"x"`, into.S)
 }
+
+func TestDigestSeesContentAndNothingElse(t *testing.T) {
+	digest := func(text string) string {
+		doc, err := jsondoc.Parse([]byte(text), 4)
+		require.NoError(t, err, text)
+		defer doc.Release()
+		return string(doc.Root().Digest("carried"))
+	}
+	base := digest(`{"a":[1,"x/y"],"b":{"c":null,"d":"é"}}`)
+	for _, same := range []string{
+		`{ "b" : { "d" : "\u00e9", "c" : null }, "a" : [ 1, "x\/y" ] }`,
+		`{"a":[1,"x/y"],"carried":{"z":1},"b":{"c":null,"d":"é"}}`,
+	} {
+		require.Equal(t, base, digest(same), same)
+	}
+	for _, other := range []string{
+		`{"a":["x/y",1],"b":{"c":null,"d":"é"}}`, `{"a":[1,"x/y"],"b":{"d":"é"}}`, `{"a":[1,"x/y"],"b":{"c":"null","d":"é"}}`,
+		`{"a":[1,"x","y"],"b":{"c":null,"d":"é"}}`, `{"a":["1","x/y"],"b":{"c":null,"d":"é"}}`, `{}`,
+		`{"a":[1,"x/y"],"b":{"c":null,"d":"é"},"e":{"carried":1}}`,
+	} {
+		require.NotEqual(t, base, digest(other), other)
+	}
+	require.NotEqual(t, digest(`{"a":[["x"],"y"]}`), digest(`{"a":[["x","y"]]}`))
+	require.NotEqual(t, digest(`{"a":{"b":"c"}}`), digest(`{"a":"b","c":""}`))
+}

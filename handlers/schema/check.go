@@ -19,6 +19,10 @@ func (s *Schema) check(v jsondoc.Value, at *step, optional bool, found *Problems
 		}
 		return
 	}
+	if s.refused {
+		found.field(at, "is not supported.")
+		return
+	}
 	switch s.kind {
 	case object:
 		s.checkObject(v, at, found)

@@ -42,6 +42,7 @@ components:
         tags: {type: array, minItems: 1, maxItems: 3, uniqueItems: true, items: {type: string}}
         commands: {type: array, items: {$ref: '#/components/schemas/Command'}}
         free: {nullable: true}
+        old: {nullable: true, x-dw-refused: true}
         payload: {nullable: true, x-dw-payload: true}
         either: {anyOf: [{type: integer, minimum: 3}, {type: string, maxLength: 2}]}
     Command:
@@ -87,6 +88,7 @@ func TestCheckFindsEveryBrokenRule(t *testing.T) {
 		`"ratio":3`:                    "ratio: The ratio field must not be greater than 2.",
 		`"ratio":1e999`:                "ratio: The ratio field must fit in 64 bits.",
 		`"flag":"true"`:                "flag: The flag field must be true or false.",
+		`"old":0`:                      "old: The old field is not supported.",
 		`"flag":1`:                     "flag: The flag field must be true or false.",
 		`"id":" x"`:                    "id: The id field must not start or end with blanks or contain control characters.",
 		`"id":"a\tb"`:                  "id: The id field must not start or end with blanks or contain control characters.",
@@ -142,26 +144,27 @@ func TestCheckFindsEveryBrokenRule(t *testing.T) {
 func TestCheckAcceptsAndNormalises(t *testing.T) {
 	s := compile(t, "Request")
 	for member, want := range map[string]string{
-		`"count":"7"`:                                      `"count":7`,
-		`"count":"007"`:                                    `"count":7`,
-		`"big":9223372036854775807`:                        `"big":9223372036854775807`,
-		`"big":"-9223372036854775808"`:                     `"big":-9223372036854775808`,
-		`"map":[]`:                                         `"map":{}`,
-		`"note":"  "`:                                      `"note":null`,
-		`"note":" a b "`:                                   `"note":"a b"`,
-		`"note":null,"id":null`:                            `"note":null,"id":null`,
-		`"id":"emoji 😀/%"`:                                 `"id":"emoji 😀/%"`,
-		`"word":"ab"`:                                      `"word":"ab"`,
-		`"at":"2026-08-22T02:48:33.000000Z"`:               `"at":"2026-08-22T02:48:33.000000Z"`,
-		`"free":{"a":[1.0,{"b":[]}]}`:                      `"free":{"a":[1.0,{"b":[]}]}`,
-		`"payload":"AAA="`:                                 `"payload":"AAA="`,
-		`"payload":"","tags":["a"]`:                        `"payload":"","tags":["a"]`,
-		`"payload":{"codec":"avro","blob":"AA+/"}`:         `"payload":{"codec":"avro","blob":"AA+/"}`,
+		`"count":"7"`:                              `"count":7`,
+		`"count":"007"`:                            `"count":7`,
+		`"big":9223372036854775807`:                `"big":9223372036854775807`,
+		`"big":"-9223372036854775808"`:             `"big":-9223372036854775808`,
+		`"map":[]`:                                 `"map":{}`,
+		`"note":"  "`:                              `"note":null`,
+		`"note":" a b "`:                           `"note":"a b"`,
+		`"old":null`:                               `"old":null`,
+		`"note":null,"id":null`:                    `"note":null,"id":null`,
+		`"id":"emoji 😀/%"`:                         `"id":"emoji 😀/%"`,
+		`"word":"ab"`:                              `"word":"ab"`,
+		`"at":"2026-08-22T02:48:33.000000Z"`:       `"at":"2026-08-22T02:48:33.000000Z"`,
+		`"free":{"a":[1.0,{"b":[]}]}`:              `"free":{"a":[1.0,{"b":[]}]}`,
+		`"payload":"AAA="`:                         `"payload":"AAA="`,
+		`"payload":"","tags":["a"]`:                `"payload":"","tags":["a"]`,
+		`"payload":{"codec":"avro","blob":"AA+/"}`: `"payload":{"codec":"avro","blob":"AA+/"}`,
 		`"payload":{"codec":"avro","external_storage":{}}`: `"payload":{"codec":"avro","external_storage":{}}`,
-		`"either":3`:                                       `"either":3`,
-		`"either":"ab"`:                                    `"either":"ab"`,
-		`"Count":"x"`:                                      `"Count":"x"`, // unknown: names are matched by case
-		`"empty":{}`:                                       `"empty":{}`,
+		`"either":3`:    `"either":3`,
+		`"either":"ab"`: `"either":"ab"`,
+		`"Count":"x"`:   `"Count":"x"`, // unknown: names are matched by case
+		`"empty":{}`:    `"empty":{}`,
 	} {
 		doc, problems := check(t, s, `{"name":" n ","kind":"a",`+member+`}`)
 		require.Nil(t, problems, member)

@@ -107,3 +107,6 @@ func (s *Schema) checkParam(value string) (text, problem string) {
 	}
 	return value, s.textProblem(value)
 }
+
+// NeedsQuery reports whether a request without any query parameter is incomplete.
+func (p *Params) NeedsQuery() bool { return len(p.need) > 0 }

@@ -3,7 +3,7 @@
 //
 // It covers what our documents use and refuses to compile anything else, so
 // that no keyword is silently ignored. Beyond OpenAPI it knows the extensions
-// x-dw-trim, x-dw-id, x-dw-payload and x-dw-max-bytes. Three liberties are part
+// x-dw-trim, x-dw-id, x-dw-payload, x-dw-refused and x-dw-max-bytes. Three liberties are part
 // of the contract (worker-plane.md 1, commands-and-history.md 1): an empty array
 // stands for an empty object, a string of digits for an integer, and null for
 // an absent member.
@@ -24,6 +24,7 @@ import (
 type Schema struct {
 	kind     kind
 	nullable bool
+	refused  bool     // present and not null is an error
 	enum     []string // of strings or integers, as text
 	members  *members
 	items    *Schema
@@ -100,7 +101,7 @@ func (c *Compiler) fill(out *Schema, in *openapi3.Schema) error {
 	if in.Not != nil || in.MultipleOf != nil || in.AllOf != nil || in.ExclusiveMin.IsSet() || in.ExclusiveMax.IsSet() {
 		return fmt.Errorf("not, multipleOf, allOf and exclusive bounds are not supported")
 	}
-	out.nullable = in.Nullable
+	out.nullable, out.refused = in.Nullable, flag(in, "x-dw-refused")
 	if err := out.setKind(in); err != nil {
 		return err
 	}
