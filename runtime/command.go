@@ -70,14 +70,6 @@ func (e *Engine) lockTarget(ctx context.Context, tx store.Tx, target *Target) (*
 	if target.RunID == "" || target.RunID == l.Run.RunID {
 		return l, nil
 	}
-	run, err := tx.GetRun(ctx, target.RunID)
-	if isNotFound(err) || err == nil && run.WorkflowID != target.WorkflowID {
-		return nil, refuse("run_not_found", "There is no such run of the workflow.").
-			With("workflow_id", target.WorkflowID).With("run_id", target.RunID)
-	}
-	if err != nil {
-		return nil, err
-	}
 	return nil, refuse("historical_run_command_rejected", "The run is not the workflow's current run.").
 		With("workflow_id", target.WorkflowID).With("run_id", target.RunID).With("target_scope", "run").
 		With("requested_run_id", target.RunID).With("resolved_run_id", l.Run.RunID)

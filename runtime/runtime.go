@@ -70,8 +70,10 @@ type Engine struct {
 	hub     *wake.Hub
 	due     *dueLoop
 	flights flights
-	stop    context.CancelFunc
-	work    sync.WaitGroup
+	// namespaces are the names of namespaces seen to exist.
+	namespaces sync.Map
+	stop       context.CancelFunc
+	work       sync.WaitGroup
 }
 
 // New makes an engine on a store. Call Start before serving and Close afterwards.

@@ -8,7 +8,7 @@ import (
 )
 
 // CancelWorkflow closes the current run as cancelled, at once (control-plane.md 4,
-// commands-and-history.md 6.9). Refusals: instance_not_found, run_not_found,
+// commands-and-history.md 6.9). Refusals: instance_not_found,
 // historical_run_command_rejected, run_not_active, request_id_conflict.
 func (e *Engine) CancelWorkflow(ctx context.Context, req CloseRequest) (CommandResult, error) {
 	return e.closeByCommand(ctx, "cancel", rules.RunCancelled, &req)

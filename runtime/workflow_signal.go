@@ -14,7 +14,7 @@ import (
 const reservedSignal = "__durable_workflow_message_stream"
 
 // SignalWorkflow accepts a signal for the current run (control-plane.md 4, commands-and-history.md
-// 6.5). Refusals: instance_not_found, run_not_found, historical_run_command_rejected, run_not_active,
+// 6.5). Refusals: instance_not_found, historical_run_command_rejected, run_not_active,
 // unknown_signal, invalid_signal_arguments, runtime_reserved_signal, structural_limit_exceeded,
 // request_id_conflict.
 func (e *Engine) SignalWorkflow(ctx context.Context, req SignalRequest) (CommandResult, error) {
