@@ -46,5 +46,5 @@ func (x *exchange) closeRun(send closeCommand) error {
 	if err != nil {
 		return x.rejected(err)
 	}
-	return x.reply(http.StatusOK, commandMembers(&result.Command, &result.Run))
+	return x.reply(http.StatusOK, commandReply(&result.Command, &result.Run))
 }

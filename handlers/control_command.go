@@ -51,20 +51,20 @@ func digest(content []byte) []byte {
 	return sum[:]
 }
 
-// commandMembers are the members of every answer about a recorded command, accepted or rejected
+// commandReply has the members of every answer about a recorded command, accepted or rejected
 // (control-plane.md 4). Run-targeted forms are recorded, and answered, as instance commands.
-func commandMembers(command *rules.Command, run *rules.Run) control.CommandReply {
+func commandReply(command *rules.Command, run *rules.Run) control.CommandReply {
 	reason := command.Reason
 	if command.RejectionReason != "" {
 		reason = command.RejectionReason
 	}
 	return control.CommandReply{
-		WorkflowID: command.WorkflowID, RunID: orNull(run.RunID), ResolvedRunID: orNull(run.RunID),
+		WorkflowID: command.WorkflowID, RunID: orNil(run.RunID), ResolvedRunID: orNil(run.RunID),
 		CommandID: command.CommandID, CommandSequence: positiveOrNull(command.Sequence),
-		TargetScope: control.CommandReplyTargetScopeInstance, WorkflowType: orNull(run.WorkflowType),
+		TargetScope: control.CommandReplyTargetScopeInstance, WorkflowType: orNil(run.WorkflowType),
 		CommandStatus: control.CommandReplyCommandStatus(command.Status), CommandSource: commandSource,
-		Outcome: control.CommandReplyOutcome(command.Outcome), Reason: orNull(reason),
-		RejectionReason: orNull(command.RejectionReason), ValidationErrors: emptyList,
+		Outcome: control.CommandReplyOutcome(command.Outcome), Reason: orNil(reason),
+		RejectionReason: orNil(command.RejectionReason), ValidationErrors: emptyList,
 	}
 }
 

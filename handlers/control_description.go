@@ -18,15 +18,15 @@ func description(d *runtime.Description) (*control.WorkflowDescription, error) {
 	current := d.Instance.CurrentRunID == run.RunID
 	out := &control.WorkflowDescription{
 		WorkflowID: run.WorkflowID, RunID: run.RunID, Namespace: run.Namespace, WorkflowType: run.WorkflowType,
-		BusinessKey: orNull(run.BusinessKey), Status: control.RunStatus(run.Status), StatusBucket: bucket(run.Status),
-		IsTerminal: run.IsClosed(), ClosedReason: orNull(run.ClosedReason), TaskQueue: run.TaskQueue,
+		BusinessKey: orNil(run.BusinessKey), Status: control.RunStatus(run.Status), StatusBucket: bucket(run.Status),
+		IsTerminal: run.IsClosed(), ClosedReason: orNil(run.ClosedReason), TaskQueue: run.TaskQueue,
 		RunNumber: int(run.RunNumber), RunCount: int(d.Instance.RunCount), IsCurrentRun: current,
 		Compatibility: pin.pin, CompatibilityStatus: pin.status, CompatibilitySupportedInFleet: pin.supported,
 		CompatibilityFleetReason: pin.reason, PayloadCodec: avro.Codec,
 		ExecutionTimeoutSeconds: positiveOrNull(run.ExecutionTimeout), RunTimeoutSeconds: positiveOrNull(run.RunTimeout),
 		ExecutionDeadlineAt: instantOrNull(run.ExecutionDeadlineAt), RunDeadlineAt: instantOrNull(run.RunDeadlineAt),
 		StartedAt: rules.FormatTime(run.StartedAt), ClosedAt: instantOrNull(run.ClosedAt),
-		LastProgressAt: instantOrNull(run.LastProgressAt), WaitKind: orNull(waiting.kind), WaitReason: orNull(waiting.reason),
+		LastProgressAt: instantOrNull(run.LastProgressAt), WaitKind: orNil(waiting.kind), WaitReason: orNil(waiting.reason),
 		Memo: objectOrEmpty(d.Input.Memo), SearchAttributes: objectOrEmpty(d.Input.SearchAttributes),
 		Actions:       actionsOn(run, current),
 		CommandsScope: "selected_run", Commands: commandRows(d.Commands),

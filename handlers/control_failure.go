@@ -47,10 +47,10 @@ func showFailure(d *runtime.Description, out *control.WorkflowDescription) error
 	all := append(activities[:len(activities):len(activities)], own)
 	out.Error, out.Exception, out.Failures = &e.Message, e.exception(), all
 	out.Failure = &control.WorkflowFailure{
-		Message: e.Message, Reason: orNull(d.Run.ClosedReason),
-		ExceptionType: orNull(e.ExceptionType), ExceptionClass: orNull(e.ExceptionClass),
-		FailureCategory: orNull(e.Category), NonRetryable: e.NonRetryable,
-		SourceKind: orNull(e.SourceKind), SourceID: orNull(e.SourceID), EventSequence: &d.CloseEvent.Sequence,
+		Message: e.Message, Reason: orNil(d.Run.ClosedReason),
+		ExceptionType: orNil(e.ExceptionType), ExceptionClass: orNil(e.ExceptionClass),
+		FailureCategory: orNil(e.Category), NonRetryable: e.NonRetryable,
+		SourceKind: orNil(e.SourceKind), SourceID: orNil(e.SourceID), EventSequence: &d.CloseEvent.Sequence,
 		Exception: e.exception(), ActivityFailures: activities, Failures: all,
 	}
 	return nil

@@ -21,7 +21,7 @@ func (s *Server) GetHealth(c echo.Context) error {
 	x := exchangeOf(c)
 	ctx, cancel := context.WithTimeout(x.context(), healthTimeout)
 	defer cancel()
-	reply := control.HealthReply{Status: control.Serving, Timestamp: rules.FormatTime(time.Now().UnixMicro()),
+	reply := control.HealthReply{Status: control.Serving, Timestamp: s.now(),
 		Checks: control.HealthChecks{Database: control.Ok}}
 	if err := s.engine.Ping(ctx); err != nil {
 		s.log.Warn("the database does not answer a health check", "error", err)
@@ -40,7 +40,7 @@ func (s *Server) GetReady(c echo.Context) error {
 		Process: s.processCheck(), Migrations: s.migrationsCheck(), Database: s.databaseCheck(ctx),
 		DefaultNamespace: s.namespaceCheck(ctx), Cache: ready, Auth: s.authCheck(),
 	}
-	reply := control.ReadyReply{Status: control.Ready, Timestamp: ptr(rules.FormatTime(time.Now().UnixMicro())), Checks: checks}
+	reply := control.ReadyReply{Status: control.Ready, Timestamp: ptr(s.now()), Checks: checks}
 	for _, check := range []control.ReadyCheck{checks.Process, checks.Migrations, checks.Database, checks.DefaultNamespace, checks.Auth} {
 		if check.Status != ready.Status {
 			reply.Status = control.NotReady
@@ -50,11 +50,14 @@ func (s *Server) GetReady(c echo.Context) error {
 	return x.reply(http.StatusOK, &reply)
 }
 
+// now is the engine's time in wire form.
+func (s *Server) now() string { return rules.FormatTime(s.engine.Options().Clock.Now().UnixMicro()) }
+
 // ready is a check that found nothing. The cache lives in the process, so its check is always this.
 var ready = control.ReadyCheck{Status: "ok"}
 
 func notReady(status, message, remediation string) control.ReadyCheck {
-	return control.ReadyCheck{Status: status, Message: &message, Remediation: orNull(remediation)}
+	return control.ReadyCheck{Status: status, Message: &message, Remediation: orNil(remediation)}
 }
 
 func (s *Server) processCheck() control.ReadyCheck {

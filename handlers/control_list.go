@@ -66,7 +66,7 @@ func listRow(run *rules.Run, labels runtime.RunLabels) control.WorkflowListRow {
 	pin := fleetOf(run)
 	return control.WorkflowListRow{
 		WorkflowID: run.WorkflowID, RunID: run.RunID, WorkflowType: run.WorkflowType,
-		BusinessKey: orNull(run.BusinessKey), Status: control.RunStatus(run.Status), StatusBucket: bucket(run.Status),
+		BusinessKey: orNil(run.BusinessKey), Status: control.RunStatus(run.Status), StatusBucket: bucket(run.Status),
 		TaskQueue: run.TaskQueue, IsTerminal: run.IsClosed(), Compatibility: pin.pin, CompatibilityStatus: pin.status,
 		CompatibilitySupportedInFleet: pin.supported, CompatibilityFleetReason: pin.reason,
 		StartedAt: rules.FormatTime(run.StartedAt), ClosedAt: instantOrNull(run.ClosedAt),

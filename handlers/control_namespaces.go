@@ -39,7 +39,7 @@ func (s *Server) DescribeNamespace(c echo.Context, _ control.NamespaceName) erro
 
 func namespaceRow(n *rules.Namespace) control.Namespace {
 	return control.Namespace{
-		Name: n.Name, Description: orNull(n.Description),
+		Name: n.Name, Description: orNil(n.Description),
 		RetentionMode: control.NamespaceRetentionMode(n.RetentionMode), RetentionDays: retentionDays(n), Status: n.Status,
 		CreatedAt: calendarTime(n.CreatedAt), UpdatedAt: calendarTime(n.UpdatedAt),
 	}

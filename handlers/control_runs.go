@@ -34,7 +34,7 @@ func runRow(run *rules.Run, labels runtime.RunLabels, current bool) control.Work
 	pin := fleetOf(run)
 	return control.WorkflowRunRow{
 		RunID: run.RunID, RunNumber: int(run.RunNumber), WorkflowType: run.WorkflowType,
-		BusinessKey: orNull(run.BusinessKey), Status: control.RunStatus(run.Status), StatusBucket: bucket(run.Status),
+		BusinessKey: orNil(run.BusinessKey), Status: control.RunStatus(run.Status), StatusBucket: bucket(run.Status),
 		IsTerminal: run.IsClosed(), IsCurrentRun: current, TaskQueue: run.TaskQueue,
 		Compatibility: pin.pin, CompatibilityStatus: pin.status,
 		CompatibilitySupportedInFleet: pin.supported, CompatibilityFleetReason: pin.reason,

@@ -65,7 +65,7 @@ func operationName(field, text string) (string, error) {
 }
 
 func signalReply(name string, result *runtime.CommandResult) *control.SignalReply {
-	m := commandMembers(&result.Command, &result.Run)
+	m := commandReply(&result.Command, &result.Run)
 	return &control.SignalReply{
 		WorkflowID: m.WorkflowID, RunID: m.RunID, ResolvedRunID: m.ResolvedRunID, SignalName: name,
 		CommandID: &m.CommandID, CommandSequence: m.CommandSequence,
@@ -81,8 +81,8 @@ func signalPreview(name string, count int, run *rules.Run) *control.SignalReply 
 	preview := rules.NewObject(128).Str("signal_name", name).Int("argument_count", int64(count)).
 		Str("run_id", run.RunID).Str("run_status", run.Status).Bytes()
 	return &control.SignalReply{
-		WorkflowID: run.WorkflowID, RunID: orNull(run.RunID), ResolvedRunID: orNull(run.RunID), SignalName: name,
-		TargetScope: control.SignalReplyTargetScopeInstance, WorkflowType: orNull(run.WorkflowType),
+		WorkflowID: run.WorkflowID, RunID: orNil(run.RunID), ResolvedRunID: orNil(run.RunID), SignalName: name,
+		TargetScope: control.SignalReplyTargetScopeInstance, WorkflowType: orNil(run.WorkflowType),
 		CommandStatus: control.SignalReplyCommandStatusPreview, CommandSource: commandSource,
 		Outcome: control.SignalPreview, ValidationErrors: emptyList, Preview: preview,
 	}

@@ -95,16 +95,8 @@ func startReply(result *runtime.StartResult) *control.StartWorkflowReply {
 	run := &result.Run
 	return &control.StartWorkflowReply{
 		WorkflowID: run.WorkflowID, RunID: run.RunID, WorkflowType: run.WorkflowType, Namespace: run.Namespace,
-		Status: control.RunStatus(run.Status), BusinessKey: orNull(run.BusinessKey), PayloadCodec: avro.Codec,
+		Status: control.RunStatus(run.Status), BusinessKey: orNil(run.BusinessKey), PayloadCodec: avro.Codec,
 		Outcome:       control.StartWorkflowReplyOutcome(result.Outcome),
 		CommandStatus: control.StartWorkflowReplyCommandStatusAccepted, CommandSource: commandSource,
 	}
-}
-
-// value is an optional member or its default.
-func value[T any](given *T, otherwise T) T {
-	if given == nil {
-		return otherwise
-	}
-	return *given
 }

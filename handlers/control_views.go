@@ -13,14 +13,6 @@ const commandSource = "control_plane"
 // emptyObject is the JSON of an object without members.
 var emptyObject = []byte("{}")
 
-// orNull is a pointer to text, nil where the store's "" means absent.
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
 // positiveOrNull is a pointer to a number, nil where 0 means absent.
 func positiveOrNull(n int64) *int64 {
 	if n == 0 {
@@ -77,5 +69,5 @@ func fleetOf(run *rules.Run) fleet {
 		return fleet{status: "compatible", supported: true}
 	}
 	reason := "Workers of build " + run.Compatibility + " are needed; the fleet was not looked at."
-	return fleet{pin: orNull(run.Compatibility), status: "pinned", supported: true, reason: &reason}
+	return fleet{pin: orNil(run.Compatibility), status: "pinned", supported: true, reason: &reason}
 }

@@ -37,20 +37,3 @@ func (e *Engine) Namespace(ctx context.Context, name string) (rules.Namespace, e
 func (e *Engine) ListNamespaces(ctx context.Context) ([]rules.Namespace, error) {
 	return e.store.ListNamespaces(ctx)
 }
-
-// NamespaceExists reports whether a namespace exists. Every request asks, so what was found once is
-// remembered: a namespace does not go away.
-func (e *Engine) NamespaceExists(ctx context.Context, name string) (bool, error) {
-	if _, known := e.namespaces.Load(name); known {
-		return true, nil
-	}
-	_, err := e.store.ReadNamespace(ctx, name)
-	if isNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	e.namespaces.Store(name, struct{}{})
-	return true, nil
-}

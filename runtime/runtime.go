@@ -70,10 +70,8 @@ type Engine struct {
 	hub     *wake.Hub
 	due     *dueLoop
 	flights flights
-	// namespaces are the names of namespaces seen to exist.
-	namespaces sync.Map
-	stop       context.CancelFunc
-	work       sync.WaitGroup
+	stop    context.CancelFunc
+	work    sync.WaitGroup
 }
 
 // New makes an engine on a store. Call Start before serving and Close afterwards.

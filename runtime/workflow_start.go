@@ -67,7 +67,7 @@ func startKey(req *StartRequest) rules.CommandRequest {
 func (e *Engine) startOnce(ctx context.Context, req *StartRequest, key rules.CommandRequest) (StartResult, error) {
 	var result StartResult
 	err := e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
-		if repeated, err := repeatedStart(ctx, tx, key, &result); repeated || err != nil {
+		if repeated, err := repeatedStart(ctx, tx, req.Namespace, key, &result); repeated || err != nil {
 			return nil, err
 		}
 		found, err := e.existing(ctx, tx, req)
@@ -94,11 +94,14 @@ func (e *Engine) startOnce(ctx context.Context, req *StartRequest, key rules.Com
 }
 
 // repeatedStart answers a request_id that started a run before (settled.md, Repeats).
-func repeatedStart(ctx context.Context, tx store.Tx, key rules.CommandRequest, result *StartResult) (bool, error) {
+func repeatedStart(ctx context.Context, tx store.Tx, namespace string, key rules.CommandRequest, result *StartResult) (bool, error) {
 	if key.RequestID == "" {
 		return false, nil
 	}
 	c, err := seenRequest(ctx, tx, &key)
+	if c.CommandID != "" && c.Namespace != namespace {
+		return false, nil // another namespace's workflow: its id is reserved, and that is all there is to tell
+	}
 	if err != nil || c.CommandID == "" {
 		return false, err
 	}
