@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -12,6 +13,8 @@ import (
 	"dwserver/handlers"
 	"dwserver/runtime"
 	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
+	opener "dwserver/runtime/store/open"
 )
 
 // app is the opened server without its listeners.
@@ -24,12 +27,17 @@ type app struct {
 
 // open opens the database, starts the engine on it and builds the API.
 func open(ctx context.Context, cfg config.Config, log *slog.Logger) (*app, error) {
-	st, driver, err := openStore(ctx, cfg, log)
+	st, err := opener.Store(ctx, cfg.DatabaseURL, store.Options{MigrateOnStart: cfg.MigrateOnStart, Logger: log})
 	if err != nil {
 		return nil, err
 	}
+	metrics := newRegistry()
+	if cfg.MetricsListen != "" {
+		st = newMeteredStore(st, metrics)
+	}
 	engine := runtime.New(st, engineOptions(cfg, log))
-	handler, err := handlers.New(handlers.Options{Config: edgeConfig(cfg, engine.Options(), driver), Engine: engine, Logger: log})
+	meterEngine(metrics, engine)
+	handler, err := handlers.New(handlers.Options{Config: edgeConfig(cfg, engine.Options()), Engine: engine, Logger: log})
 	if err == nil {
 		err = engine.Start(ctx)
 	}
@@ -39,7 +47,7 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger) (*app, error
 	}
 	return &app{
 		handler: handler,
-		metrics: newRegistry(engine),
+		metrics: metrics,
 		drain:   engine.Drain,
 		close: func() error {
 			engine.Close()
@@ -61,7 +69,8 @@ func engineOptions(cfg config.Config, log *slog.Logger) runtime.Options {
 }
 
 // edgeConfig takes the times from the engine, so that what clients are shown is what is in force.
-func edgeConfig(cfg config.Config, engine runtime.Options, driver string) handlers.Config {
+func edgeConfig(cfg config.Config, engine runtime.Options) handlers.Config {
+	driver, _, _ := strings.Cut(cfg.DatabaseURL, ":")
 	auth := handlers.AuthNone
 	if cfg.Auth.TokenAuth() {
 		auth = handlers.AuthToken

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 )
 
@@ -116,8 +117,8 @@ func (c *crash) history(ctx context.Context, id, run string) ([]historyEvent, er
 			return nil, err
 		}
 		var page historyPage
-		if err := answer.decode(&page); err != nil {
-			return nil, err
+		if err := answer.decode(&page); err != nil || answer.status != http.StatusOK {
+			return nil, fmt.Errorf("history of %s: %s: %w", id, answer, err)
 		}
 		events = append(events, page.Events...)
 		if page.Next == nil {

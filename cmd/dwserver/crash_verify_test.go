@@ -170,6 +170,7 @@ func (c *crash) countRuns(t *testing.T) (n int) {
 	for token := ""; ; {
 		answer, err := c.api.call(t.Context(), http.MethodGet, "/workflows?page_size=50&next_page_token="+token, nil)
 		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, answer.status, "%s", answer)
 		var page struct {
 			Workflows []struct{} `json:"workflows"`
 			Next      *string    `json:"next_page_token"`

@@ -37,6 +37,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"serve", "serve the API; the default", serve},
+		{"migrate", "bring the database schema up, down, or show it", migrate},
 		{"health", "ask the configured address for its health", health},
 		{"version", "print the version", printVersion},
 	}

@@ -14,16 +14,18 @@ import (
 	"dwserver/runtime"
 )
 
-// newRegistry collects what this process knows of itself.
-func newRegistry(engine *runtime.Engine) *prometheus.Registry {
+// newRegistry collects what the Go runtime and the operating system know of this process.
+func newRegistry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+func meterEngine(r prometheus.Registerer, engine *runtime.Engine) {
 	r.MustRegister(
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "dwserver_held_polls", Help: "Polls waiting in this process."},
 			func() float64 { return float64(engine.HeldPolls()) }),
 	)
-	return r
 }
 
 // serveMetrics serves GET /metrics on a listener of its own, so that it can be kept inside and still

@@ -112,14 +112,13 @@ func TestSIGINTLeavesAtOnceWhenIdle(t *testing.T) {
 	assert.Zero(t, p.exit(t), p.output())
 }
 
-func TestSecondSIGTERMForcesARealServer(t *testing.T) {
+func TestSecondSIGTERMEndsTheDrain(t *testing.T) {
 	p := launch(t, dbFile(t), "DW_SHUTDOWN_TIMEOUT=1h")
 	a := newAPI(p.base(t))
 	p.signal(t, syscall.SIGTERM)
 	require.Eventually(t, func() bool { return get(t, a, "/ready").status == http.StatusServiceUnavailable }, 20*time.Second, time.Millisecond)
 	p.signal(t, syscall.SIGTERM)
-	assert.Equal(t, exitFailure, p.exit(t))
-	assert.Contains(t, p.output(), errForced.Error())
+	assert.Zero(t, p.exit(t), "nothing was in flight, so nothing was cut: %s", p.output())
 }
 
 func TestSIGKILLKeepsWhatWasAcknowledged(t *testing.T) {

@@ -13,10 +13,16 @@ const FileEnv = "DW_CONFIG"
 
 // Load reads the configuration of a subcommand from its arguments, the environment and the settings
 // file that either names. It returns flag.ErrHelp after printing the flags to usage when the arguments
-// ask for help. The result is read but not yet verified: see Config.Verify.
-func Load(name string, args []string, getenv func(string) string, usage io.Writer) (Config, error) {
+// ask for help. The result is read but not yet verified: see Config.Verify. extra adds flags that are the
+// subcommand's own.
+func Load(name string, args []string, getenv func(string) string, usage io.Writer, extra ...func(*flag.FlagSet)) (Config, error) {
 	settings := Settings()
-	flags, file, err := parseFlags(name, settings, args, usage)
+	set := flag.NewFlagSet(name, flag.ContinueOnError)
+	set.SetOutput(usage)
+	for _, add := range extra {
+		add(set)
+	}
+	flags, file, err := parseFlags(set, settings, args)
 	if err != nil {
 		return Config{}, err
 	}
@@ -100,9 +106,7 @@ func environment(settings []Setting, getenv func(string) string) map[string]stri
 }
 
 // parseFlags returns the texts of the flags that were given, and the settings file that --config names.
-func parseFlags(name string, settings []Setting, args []string, usage io.Writer) (map[string]string, string, error) {
-	set := flag.NewFlagSet(name, flag.ContinueOnError)
-	set.SetOutput(usage)
+func parseFlags(set *flag.FlagSet, settings []Setting, args []string) (map[string]string, string, error) {
 	file := set.String("config", "", "settings file of NAME=VALUE lines ("+FileEnv+")")
 	texts := map[string]string{}
 	for _, s := range settings {

@@ -16,7 +16,7 @@ var namespaceName = regexp.MustCompile(`^[a-z0-9._-]{1,128}$`)
 // Verify refuses a configuration that must not be served: settings out of their range, or a mix
 // that would open the server to strangers. It returns every problem at once, joined.
 func (c Config) Verify() error {
-	return errors.Join(c.verifyListen(), c.verifyAuth(), c.verifyDatabase(), c.verifyNames(), c.verifyTimes(), c.Limits.verify())
+	return errors.Join(c.verifyListen(), c.verifyAuth(), c.VerifyDatabase(), c.verifyNames(), c.verifyTimes(), c.Limits.verify())
 }
 
 // Warnings are the sentences an operator should read at start: legal, but worth a second look.
@@ -83,7 +83,8 @@ func (a Auth) verifyTokens() error {
 	return errors.Join(problems...)
 }
 
-func (c Config) verifyDatabase() error {
+// VerifyDatabase is the part of Verify that is about the database URL.
+func (c Config) VerifyDatabase() error {
 	u, err := url.Parse(c.DatabaseURL)
 	if err != nil {
 		// The parser's error quotes the URL, which may hold a password.
