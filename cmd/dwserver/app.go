@@ -11,6 +11,7 @@ import (
 
 	"dwserver/cmd/dwserver/config"
 	"dwserver/handlers"
+	"dwserver/handlers/avro"
 	"dwserver/runtime"
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
@@ -65,6 +66,7 @@ func engineOptions(cfg config.Config, log *slog.Logger) runtime.Options {
 		ActivityTaskTimeout: cfg.Worker.ActivityTaskTimeout,
 		WorkerStaleAfter:    cfg.Worker.EffectiveStaleAfter(),
 		DefaultNamespace:    cfg.DefaultNamespace,
+		SignalValue:         avro.SignalValue,
 	}
 }
 
