@@ -177,6 +177,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.stepListStmt, err = db.PrepareContext(ctx, StepList); err != nil {
 		return nil, fmt.Errorf("error preparing query StepList: %w", err)
 	}
+	if q.taskCountLeasesStmt, err = db.PrepareContext(ctx, TaskCountLeases); err != nil {
+		return nil, fmt.Errorf("error preparing query TaskCountLeases: %w", err)
+	}
 	if q.taskFindClaimableStmt, err = db.PrepareContext(ctx, TaskFindClaimable); err != nil {
 		return nil, fmt.Errorf("error preparing query TaskFindClaimable: %w", err)
 	}
@@ -506,6 +509,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing stepListStmt: %w", cerr)
 		}
 	}
+	if q.taskCountLeasesStmt != nil {
+		if cerr := q.taskCountLeasesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing taskCountLeasesStmt: %w", cerr)
+		}
+	}
 	if q.taskFindClaimableStmt != nil {
 		if cerr := q.taskFindClaimableStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing taskFindClaimableStmt: %w", cerr)
@@ -711,6 +719,7 @@ type Queries struct {
 	stepCountResolvedStmt    *sql.Stmt
 	stepCountUnresolvedStmt  *sql.Stmt
 	stepListStmt             *sql.Stmt
+	taskCountLeasesStmt      *sql.Stmt
 	taskFindClaimableStmt    *sql.Stmt
 	taskGetStmt              *sql.Stmt
 	taskInsertStmt           *sql.Stmt
@@ -791,6 +800,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		stepCountResolvedStmt:    q.stepCountResolvedStmt,
 		stepCountUnresolvedStmt:  q.stepCountUnresolvedStmt,
 		stepListStmt:             q.stepListStmt,
+		taskCountLeasesStmt:      q.taskCountLeasesStmt,
 		taskFindClaimableStmt:    q.taskFindClaimableStmt,
 		taskGetStmt:              q.taskGetStmt,
 		taskInsertStmt:           q.taskInsertStmt,

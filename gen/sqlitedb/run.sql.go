@@ -418,9 +418,9 @@ FROM workflow_runs
 WHERE namespace = ?1
   AND (started_at, run_id) < (CAST(?2 AS INTEGER), CAST(?3 AS TEXT))
   AND (CAST(?4 AS TEXT) = '' OR workflow_runs.workflow_type = ?4)
-  AND (CAST(?5 AS INTEGER) = 1 OR status IN (/*SLICE:statuses*/?))
+  AND (CAST(?5 AS TEXT) = '' OR instr(?5, ',' || workflow_runs.status || ',') > 0)
 ORDER BY started_at DESC, run_id DESC
-LIMIT ?7
+LIMIT ?6
 `
 
 type RunListPageParams struct {
@@ -428,30 +428,21 @@ type RunListPageParams struct {
 	StartedAt    int64
 	RunID        string
 	WorkflowType string
-	AnyStatus    int64
-	Statuses     []string
+	Statuses     string
 	MaxRows      int64
 }
 
-// The runs before (started_at, run_id) in list order.
+// The runs before (started_at, run_id) in list order. statuses is a list with a comma before and
+// after each, or empty for all.
 func (q *Queries) RunListPage(ctx context.Context, arg RunListPageParams) ([]WorkflowRun, error) {
-	query := RunListPage
-	var queryParams []interface{}
-	queryParams = append(queryParams, arg.Namespace)
-	queryParams = append(queryParams, arg.StartedAt)
-	queryParams = append(queryParams, arg.RunID)
-	queryParams = append(queryParams, arg.WorkflowType)
-	queryParams = append(queryParams, arg.AnyStatus)
-	if len(arg.Statuses) > 0 {
-		for _, v := range arg.Statuses {
-			queryParams = append(queryParams, v)
-		}
-		query = strings.Replace(query, "/*SLICE:statuses*/?", strings.Repeat(",?", len(arg.Statuses))[1:], 1)
-	} else {
-		query = strings.Replace(query, "/*SLICE:statuses*/?", "NULL", 1)
-	}
-	queryParams = append(queryParams, arg.MaxRows)
-	rows, err := q.query(ctx, nil, query, queryParams...)
+	rows, err := q.query(ctx, q.runListPageStmt, RunListPage,
+		arg.Namespace,
+		arg.StartedAt,
+		arg.RunID,
+		arg.WorkflowType,
+		arg.Statuses,
+		arg.MaxRows,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,31 @@ import (
 	"context"
 )
 
+const TaskCountLeases = `-- name: TaskCountLeases :one
+SELECT COUNT(*) FROM tasks
+WHERE namespace = ?1 AND lease_owner = ?2 AND status = 'leased'
+  AND kind = ?3 AND lease_expires_at > ?4
+`
+
+type TaskCountLeasesParams struct {
+	Namespace  string
+	LeaseOwner string
+	Kind       string
+	Now        int64
+}
+
+func (q *Queries) TaskCountLeases(ctx context.Context, arg TaskCountLeasesParams) (int64, error) {
+	row := q.queryRow(ctx, q.taskCountLeasesStmt, TaskCountLeases,
+		arg.Namespace,
+		arg.LeaseOwner,
+		arg.Kind,
+		arg.Now,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const TaskFindClaimable = `-- name: TaskFindClaimable :one
 SELECT task_id, priority, order_at
 FROM tasks

@@ -128,7 +128,8 @@ INSERT INTO workflow_run_inputs (
 );
 
 -- name: RunListPage :many
--- The runs before (started_at, run_id) in list order.
+-- The runs before (started_at, run_id) in list order. statuses is a list with a comma before and
+-- after each, or empty for all.
 SELECT
     run_id, workflow_id, namespace, run_number, workflow_type, task_queue, status, closed_reason,
     priority, fairness_key, fairness_weight, compatibility, business_key, execution_timeout,
@@ -141,6 +142,6 @@ FROM workflow_runs
 WHERE namespace = sqlc.arg(namespace)
   AND (started_at, run_id) < (CAST(sqlc.arg(started_at) AS INTEGER), CAST(sqlc.arg(run_id) AS TEXT))
   AND (CAST(sqlc.arg(workflow_type) AS TEXT) = '' OR workflow_runs.workflow_type = sqlc.arg(workflow_type))
-  AND (CAST(sqlc.arg(any_status) AS INTEGER) = 1 OR status IN (sqlc.slice('statuses')))
+  AND (CAST(sqlc.arg(statuses) AS TEXT) = '' OR instr(sqlc.arg(statuses), ',' || workflow_runs.status || ',') > 0)
 ORDER BY started_at DESC, run_id DESC
 LIMIT sqlc.arg(max_rows);

@@ -55,6 +55,11 @@ FROM tasks
 WHERE namespace = sqlc.arg(namespace) AND lease_owner = sqlc.arg(lease_owner) AND status = 'leased'
 ORDER BY task_id;
 
+-- name: TaskCountLeases :one
+SELECT COUNT(*) FROM tasks
+WHERE namespace = sqlc.arg(namespace) AND lease_owner = sqlc.arg(lease_owner) AND status = 'leased'
+  AND kind = sqlc.arg(kind) AND lease_expires_at > sqlc.arg(now);
+
 -- name: TaskListLeaseExpired :many
 SELECT
     task_id, run_id, workflow_id, namespace, kind, task_queue, type_name, status, priority,

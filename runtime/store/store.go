@@ -72,6 +72,12 @@ type Tx interface {
 	GetRegistration(ctx context.Context, token string) (rules.Registration, error)
 	GetPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error)
 
+	GetEvent(ctx context.Context, runID string, sequence int64) (rules.Event, error)
+	// ListEvents is Reader.ListEvents inside the transaction.
+	ListEvents(ctx context.Context, runID string, after, upTo, limit int64) ([]rules.Event, error)
+	// CountLeases counts the live leases of a kind that a worker holds.
+	CountLeases(ctx context.Context, namespace, workerID, kind string, now int64) (int64, error)
+
 	// The open rows of a run, each ordered by id.
 	ListOpenActivities(ctx context.Context, runID string) ([]rules.Activity, error)
 	ListOpenTimers(ctx context.Context, runID string) ([]rules.Timer, error)

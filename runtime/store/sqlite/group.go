@@ -18,23 +18,23 @@ func (w *writer) group(first *job) {
 		first.finish(classify(err))
 		return
 	}
-	members := make([]*job, 0, 8)
+	w.members = w.members[:0]
 	dirty := false // an earlier member's writes are in the transaction
-	for j := first; j != nil; j = w.next(len(members)) {
-		members = append(members, j)
+	for j := first; j != nil; j = w.next() {
+		w.members = append(w.members, j)
 		changed, lost := w.member(j, dirty)
 		if lost != nil {
-			w.abandon(members, lost)
+			w.abandon(lost)
 			return
 		}
 		dirty = dirty || changed
 	}
-	w.commit(members)
+	w.commit()
 }
 
 // next is the next waiting job, nil when there is none or the group is full.
-func (w *writer) next(n int) *job {
-	if n >= groupMax {
+func (w *writer) next() *job {
+	if len(w.members) >= groupMax {
 		return nil
 	}
 	select {
@@ -76,14 +76,21 @@ func (w *writer) member(j *job, dirty bool) (changed bool, lost error) {
 	return false, t.undo()
 }
 
-// call runs the job's function and keeps a panic for its caller.
+// call runs the job's function and keeps a panic for its caller. A function that ends its
+// goroutine, as a failed test does, ends the writer's: loop starts another.
 func (j *job) call(t *tx) {
-	defer func() { j.panic = recover() }()
+	j.exited = true
+	defer func() {
+		if j.panic = recover(); j.panic != nil {
+			j.exited = false
+		}
+	}()
 	j.err = j.fn(j.ctx, t)
+	j.exited = false
 }
 
 // commit commits the group and answers every member.
-func (w *writer) commit(members []*job) {
+func (w *writer) commit() {
 	err := w.verbs.commit.run()
 	if err != nil {
 		err = classifyCommit(err)
@@ -92,7 +99,7 @@ func (w *writer) commit(members []*job) {
 	} else if w.probe != nil {
 		err = w.probe(context.Background(), "COMMITTED")
 	}
-	for _, j := range members {
+	for _, j := range w.members {
 		if j.err == nil {
 			j.err = err
 		}
@@ -102,11 +109,11 @@ func (w *writer) commit(members []*job) {
 
 // abandon ends a group whose transaction was lost through its last member: members that had
 // succeeded run again, once, in a later group.
-func (w *writer) abandon(members []*job, lost error) {
+func (w *writer) abandon(lost error) {
 	_ = w.verbs.rollback.run()
-	for _, j := range members {
+	for _, j := range w.members {
 		switch {
-		case j.err != nil || j.panic != nil:
+		case j.err != nil || j.panic != nil || j.exited:
 			close(j.done)
 		case j.tries > 0:
 			j.finish(fmt.Errorf("%w: group lost: %w", store.ErrUnavailable, lost))

@@ -19,7 +19,8 @@ func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Loc
 	if attemptID == "" {
 		attemptID = task.ActivityAttemptID
 	}
-	if err := t.loadRun(l, task.RunID); err != nil {
+	run, err := t.q.RunLockOfTask(t.ctx, taskID)
+	if err := t.loadRun(l, run, err); err != nil {
 		return nil, err
 	}
 	if err := t.loadActivity(l, attemptID); err != nil {
@@ -34,7 +35,8 @@ func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Loc
 // LockRun implements store.Tx.
 func (t *tx) LockRun(_ context.Context, runID string) (*store.Locked, error) {
 	l := &store.Locked{}
-	return l, t.loadRun(l, runID)
+	run, err := t.q.RunLock(t.ctx, runID)
+	return l, t.loadRun(l, run, err)
 }
 
 // LockCurrentRun implements store.Tx.
@@ -44,7 +46,8 @@ func (t *tx) LockCurrentRun(ctx context.Context, workflowID string) (*store.Lock
 		return nil, err
 	}
 	l := &store.Locked{Instance: inst}
-	return l, t.loadRun(l, inst.CurrentRunID)
+	run, err := t.q.RunLockCurrent(t.ctx, workflowID)
+	return l, t.loadRun(l, run, err)
 }
 
 // LockInstance implements store.Tx.
@@ -69,9 +72,8 @@ func (t *tx) worker(namespace, workerID string) (rules.Worker, error) {
 	return rules.Worker(row), t.end(err)
 }
 
-// loadRun locks a run and loads it with its open workflow task.
-func (t *tx) loadRun(l *store.Locked, runID string) error {
-	row, err := t.q.RunLock(t.ctx, runID)
+// loadRun takes a run that was locked and loads its open workflow task.
+func (t *tx) loadRun(l *store.Locked, row sqlitedb.WorkflowRun, err error) error {
 	if err != nil {
 		return t.end(err)
 	}
@@ -145,7 +147,8 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 		return nil, err
 	}
 	l := &store.Locked{Task: task}
-	if err := t.loadRun(l, task.RunID); err != nil {
+	run, err := t.q.RunLock(t.ctx, task.RunID)
+	if err := t.loadRun(l, run, err); err != nil {
 		return nil, err
 	}
 	return l, t.loadActivity(l, "")

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	_ "modernc.org/sqlite" // driver "sqlite"
 
@@ -27,6 +28,7 @@ type Store struct {
 	writer *writer
 	pool   *sql.DB
 	unlock func() error
+	closed sync.Once
 }
 
 // Open opens or creates the database of a URL (see Path) and upgrades its schema. Errors:
@@ -113,13 +115,18 @@ func openWriter(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
 // Close ends the writer after the transitions already queued, then everything else.
 func (s *Store) Close() error {
 	var errs []error
+	s.closed.Do(func() { errs = s.close() })
+	return errors.Join(errs...)
+}
+
+func (s *Store) close() (errs []error) {
 	if s.writer != nil {
 		errs = append(errs, s.writer.close())
 	}
 	if s.pool != nil {
 		errs = append(errs, s.pool.Close())
 	}
-	return errors.Join(append(errs, s.unlock())...)
+	return append(errs, s.unlock())
 }
 
 // Ping implements store.Store.

@@ -2,11 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"math"
 
 	"dwserver/gen/sqlitedb"
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/rows"
 )
 
 // The methods below implement store.Reader on the pool of readers.
@@ -17,8 +17,8 @@ func (s *Store) ReadNamespace(ctx context.Context, name string) (rules.Namespace
 }
 
 func (s *Store) ListNamespaces(ctx context.Context) ([]rules.Namespace, error) {
-	rows, err := s.q.NamespaceList(s.during(ctx))
-	return all(rows, asNamespace, s.end(err))
+	list, err := s.q.NamespaceList(s.during(ctx))
+	return all(list, asNamespace, s.end(err))
 }
 
 func (s *Store) ReadInstance(ctx context.Context, workflowID string) (rules.Instance, error) {
@@ -59,13 +59,13 @@ func (s *Store) ReadDefinition(ctx context.Context, namespace, workflowType stri
 }
 
 func (s *Store) ListRuns(ctx context.Context, workflowID string) ([]rules.Run, error) {
-	rows, err := s.q.RunList(s.during(ctx), workflowID)
-	return all(rows, asRun, s.end(err))
+	list, err := s.q.RunList(s.during(ctx), workflowID)
+	return all(list, asRun, s.end(err))
 }
 
 func (s *Store) ListLabels(ctx context.Context, runIDs []string) ([]rules.RunInput, error) {
-	rows, err := s.q.RunLabelsList(s.during(ctx), runIDs)
-	return all(rows, asLabels, s.end(err))
+	list, err := s.q.RunLabelsList(s.during(ctx), runIDs)
+	return all(list, asLabels, s.end(err))
 }
 
 func asLabels(row sqlitedb.RunLabelsListRow) rules.RunInput {
@@ -85,53 +85,38 @@ func (s *Store) ListOpenTimersOf(ctx context.Context, runID string) ([]rules.Tim
 }
 
 func (s *Store) ListCommands(ctx context.Context, runID string) ([]rules.Command, error) {
-	rows, err := s.q.CommandList(s.during(ctx), runID)
-	return all(rows, asCommand, s.end(err))
+	list, err := s.q.CommandList(s.during(ctx), runID)
+	return all(list, asCommand, s.end(err))
 }
 
 func (s *Store) ListWorkflows(ctx context.Context, p store.ListPage) ([]rules.Run, error) {
-	arg := sqlitedb.RunListPageParams{
-		Namespace: p.Namespace, StartedAt: p.StartedAt, RunID: p.RunID, WorkflowType: p.WorkflowType,
-		Statuses: p.Statuses, MaxRows: p.Limit,
-	}
-	if p.StartedAt == 0 {
-		arg.StartedAt = math.MaxInt64
-	}
-	if len(p.Statuses) == 0 {
-		arg.AnyStatus = 1
-	}
-	rows, err := s.q.RunListPage(s.during(ctx), arg)
-	return all(rows, asRun, s.end(err))
-}
-
-func (s *Store) ListEvents(ctx context.Context, runID string, after, upTo, limit int64) ([]rules.Event, error) {
-	rows, err := s.q.EventList(s.during(ctx), sqlitedb.EventListParams{RunID: runID, After: after, UpTo: upTo, MaxRows: limit})
-	return all(rows, asEvent, s.end(err))
+	arg := sqlitedb.RunListPageParams(rows.Page(p))
+	list, err := s.q.RunListPage(s.during(ctx), arg)
+	return all(list, asRun, s.end(err))
 }
 
 func (s *Store) ReadEvent(ctx context.Context, runID string, sequence int64) (rules.Event, error) {
-	row, err := s.q.EventGet(s.during(ctx), sqlitedb.EventGetParams{RunID: runID, Sequence: sequence})
-	return rules.Event(row), s.end(err)
+	return s.GetEvent(ctx, runID, sequence)
 }
 
 func (s *Store) DueTimers(ctx context.Context, now, limit int64) ([]rules.Timer, error) {
-	rows, err := s.q.TimerListDue(s.during(ctx), sqlitedb.TimerListDueParams{Now: now, MaxRows: limit})
-	return all(rows, asTimer, s.end(err))
+	list, err := s.q.TimerListDue(s.during(ctx), sqlitedb.TimerListDueParams{Now: now, MaxRows: limit})
+	return all(list, asTimer, s.end(err))
 }
 
 func (s *Store) DueActivities(ctx context.Context, now, limit int64) ([]rules.Activity, error) {
-	rows, err := s.q.ActivityListDue(s.during(ctx), sqlitedb.ActivityListDueParams{Now: now, MaxRows: limit})
-	return all(rows, asActivity, s.end(err))
+	list, err := s.q.ActivityListDue(s.during(ctx), sqlitedb.ActivityListDueParams{Now: now, MaxRows: limit})
+	return all(list, asActivity, s.end(err))
 }
 
 func (s *Store) DueRuns(ctx context.Context, now, limit int64) ([]rules.Run, error) {
-	rows, err := s.q.RunListDue(s.during(ctx), sqlitedb.RunListDueParams{Now: now, MaxRows: limit})
-	return all(rows, asRun, s.end(err))
+	list, err := s.q.RunListDue(s.during(ctx), sqlitedb.RunListDueParams{Now: now, MaxRows: limit})
+	return all(list, asRun, s.end(err))
 }
 
 func (s *Store) DueLeases(ctx context.Context, now, limit int64) ([]rules.Task, error) {
-	rows, err := s.q.TaskListLeaseExpired(s.during(ctx), sqlitedb.TaskListLeaseExpiredParams{Now: now, MaxRows: limit})
-	return all(rows, asTask, s.end(err))
+	list, err := s.q.TaskListLeaseExpired(s.during(ctx), sqlitedb.TaskListLeaseExpiredParams{Now: now, MaxRows: limit})
+	return all(list, asTask, s.end(err))
 }
 
 func (s *Store) NextDue(ctx context.Context) (int64, error) {
@@ -140,8 +125,8 @@ func (s *Store) NextDue(ctx context.Context) (int64, error) {
 }
 
 func (s *Store) ListDelayed(ctx context.Context, now, limit int64) ([]rules.Task, error) {
-	rows, err := s.q.TaskListDelayed(s.during(ctx), sqlitedb.TaskListDelayedParams{Now: now, MaxRows: limit})
-	return all(rows, asTask, s.end(err))
+	list, err := s.q.TaskListDelayed(s.during(ctx), sqlitedb.TaskListDelayedParams{Now: now, MaxRows: limit})
+	return all(list, asTask, s.end(err))
 }
 
 func (s *Store) PrunePollReceipts(ctx context.Context, now, limit int64) (n int64, err error) {

@@ -113,6 +113,23 @@ func (r *reads) GetCommandRequest(ctx context.Context, key rules.CommandRequest)
 	return rules.CommandRequest(row), r.end(err)
 }
 
+func (r *reads) ListEvents(ctx context.Context, runID string, after, upTo, limit int64) ([]rules.Event, error) {
+	rows, err := r.q.EventList(r.during(ctx), sqlitedb.EventListParams{RunID: runID, After: after, UpTo: upTo, MaxRows: limit})
+	return all(rows, asEvent, r.end(err))
+}
+
+func (r *reads) GetEvent(ctx context.Context, runID string, sequence int64) (rules.Event, error) {
+	row, err := r.q.EventGet(r.during(ctx), sqlitedb.EventGetParams{RunID: runID, Sequence: sequence})
+	return rules.Event(row), r.end(err)
+}
+
+func (r *reads) CountLeases(ctx context.Context, namespace, workerID, kind string, now int64) (int64, error) {
+	n, err := r.q.TaskCountLeases(r.during(ctx), sqlitedb.TaskCountLeasesParams{
+		Namespace: namespace, LeaseOwner: workerID, Kind: kind, Now: now,
+	})
+	return n, r.end(err)
+}
+
 func (r *reads) GetCommand(ctx context.Context, commandID string) (rules.Command, error) {
 	row, err := r.q.CommandGet(r.during(ctx), commandID)
 	return rules.Command(row), r.end(err)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"dwserver/gen/sqlitedb"
 	"dwserver/runtime/store"
@@ -15,12 +16,13 @@ const groupMax = 64
 
 // A job is one queued transition. The writer answers it once, on done.
 type job struct {
-	ctx   context.Context
-	fn    func(context.Context, *tx) error
-	tries int
-	err   error
-	panic any // what fn panicked with, raised again in its caller
-	done  chan struct{}
+	ctx    context.Context
+	fn     func(context.Context, *tx) error
+	tries  int
+	err    error
+	panic  any  // what fn panicked with, raised again in its caller
+	exited bool // fn ended its goroutine; so does its caller
+	done   chan struct{}
 }
 
 // writer owns the only connection that writes. Its goroutine takes queued jobs and commits them
@@ -34,11 +36,12 @@ type writer struct {
 	probe store.Probe
 	tx    tx // reused by every job
 
-	jobs chan *job
-	redo []*job // jobs whose group was lost through another's fault
-	stop chan struct{}
-	over chan struct{}
-	last error // of closing the connection
+	jobs    chan *job
+	members []*job // of the running group
+	redo    []*job // jobs whose group was lost through another's fault
+	stop    chan struct{}
+	over    chan struct{}
+	last    error // of closing the connection
 }
 
 // verbs are the statements around the writes.
@@ -108,12 +111,25 @@ func (w *writer) do(ctx context.Context, fn func(context.Context, *tx) error) er
 	if j.panic != nil {
 		panic(j.panic)
 	}
+	if j.exited {
+		runtime.Goexit()
+	}
 	return j.err
 }
 
+var errExited = errors.New("a member of the group ended its goroutine")
+
 // loop runs groups until close, then those already being handed over.
 func (w *writer) loop() {
-	defer close(w.over)
+	ended := false
+	defer func() {
+		if ended {
+			close(w.over)
+			return
+		}
+		w.abandon(errExited)
+		go w.loop()
+	}()
 	for {
 		if len(w.redo) > 0 {
 			j := w.redo[0]
@@ -127,6 +143,7 @@ func (w *writer) loop() {
 		case <-w.stop:
 			w.drain()
 			w.last = errors.Join(w.conn.Close(), w.db.Close())
+			ended = true
 			return
 		}
 	}

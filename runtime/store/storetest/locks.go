@@ -1,0 +1,147 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
+)
+
+func testLocks(t *testing.T, x *suite) {
+	run := x.newRun(t)
+	act, task := x.activity(run, "locks")
+	worker := fill[rules.Worker](x.last.Add(1))
+	worker.Namespace = "default"
+	first := rules.Attempt{AttemptID: x.id("try"), ExecutionID: act.ExecutionID, Receipt: []byte("1")}
+	second := rules.Attempt{AttemptID: x.id("try"), ExecutionID: act.ExecutionID, Receipt: []byte("2")}
+	task.ActivityAttemptID, task.LeaseOwner, task.Status = second.AttemptID, worker.WorkerID, rules.TaskLeased
+	task.Payload, task.Receipt = []byte{}, []byte{}
+	act.RetryPolicy, act.Parallel = []byte{}, []byte{}
+	open := x.ready(run, "locks")
+	open.Payload, open.Receipt = []byte("{}"), []byte("r")
+	x.apply(t, &rules.Effects{Worker: &worker, NewTasks: []rules.Task{task, open}, NewActs: []rules.Activity{act},
+		NewTries: []rules.Attempt{first, second}})
+	run.WorkflowTaskID, run.PendingWake = open.TaskID, []byte("wake")
+	x.apply(t, &rules.Effects{Run: &run})
+	instance, err := x.ReadInstance(t.Context(), run.WorkflowID)
+	require.NoError(t, err)
+
+	lock := func(fn func(context.Context, store.Tx) (*store.Locked, error)) (l *store.Locked) {
+		t.Helper()
+		x.inside(t, func(ctx context.Context, tx store.Tx) {
+			var err error
+			l, err = fn(ctx, tx)
+			require.NoError(t, err)
+		})
+		return l
+	}
+	byTask := func(attempt string) func(ctx context.Context, tx store.Tx) (*store.Locked, error) {
+		return func(ctx context.Context, tx store.Tx) (*store.Locked, error) {
+			return tx.LockTask(ctx, task.TaskID, attempt)
+		}
+	}
+	want := &store.Locked{Run: run, Task: task, Activity: act, Attempt: second, Owner: worker, OpenTask: open}
+	same(t, want, lock(byTask("")), "the current attempt")
+	want.Attempt = first
+	same(t, want, lock(byTask(first.AttemptID)), "a named attempt")
+	want.Attempt = rules.Attempt{}
+	same(t, want, lock(byTask("absent")), "an unknown attempt")
+	same(t, &store.Locked{Run: run, Task: open, OpenTask: open},
+		lock(func(ctx context.Context, tx store.Tx) (*store.Locked, error) {
+			return tx.LockTask(ctx, open.TaskID, "")
+		}))
+	same(t, &store.Locked{Run: run, OpenTask: open},
+		lock(func(ctx context.Context, tx store.Tx) (*store.Locked, error) { return tx.LockRun(ctx, run.RunID) }))
+	same(t, &store.Locked{Run: run, OpenTask: open, Instance: instance},
+		lock(func(ctx context.Context, tx store.Tx) (*store.Locked, error) {
+			return tx.LockCurrentRun(ctx, run.WorkflowID)
+		}))
+
+	x.inside(t, func(ctx context.Context, tx store.Tx) {
+		got, err := tx.LockInstance(ctx, run.WorkflowID)
+		require.NoError(t, err)
+		require.Equal(t, instance, got)
+		_, err = tx.LockInstance(ctx, "absent")
+		require.ErrorIs(t, err, store.ErrNotFound)
+		_, err = tx.LockTask(ctx, "absent", "")
+		require.ErrorIs(t, err, store.ErrNotFound)
+		_, err = tx.LockRun(ctx, "absent")
+		require.ErrorIs(t, err, store.ErrNotFound)
+		_, err = tx.LockCurrentRun(ctx, "absent")
+		require.ErrorIs(t, err, store.ErrNotFound)
+	})
+}
+
+// testLockOrder: transitions of one run are totally ordered, whichever way they lock it.
+func testLockOrder(t *testing.T, x *suite) {
+	run := x.newRun(t)
+	task := x.ready(run, "order")
+	x.apply(t, &rules.Effects{NewTasks: []rules.Task{task}})
+	const callers, steps = 12, 15
+	var wg sync.WaitGroup
+	errs := make(chan error, callers*steps)
+	for c := range callers {
+		wg.Go(func() {
+			for i := range steps {
+				errs <- x.Transition(t.Context(), func(ctx context.Context, tx store.Tx) error {
+					l, err := lockSomehow(ctx, tx, (c+i)%3, run, task.TaskID)
+					if err != nil {
+						return err
+					}
+					base := l.Run.LastHistorySequence
+					l.Run.LastHistorySequence++
+					return tx.Apply(ctx, &rules.Effects{Run: &l.Run, RunBase: base,
+						Events: []rules.Event{{RunID: run.RunID, Sequence: base + 1, EventID: fmt.Sprint(c, i)}}})
+				})
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		require.NoError(t, err)
+	}
+	got, err := x.ReadRun(t.Context(), run.RunID)
+	require.NoError(t, err)
+	require.EqualValues(t, callers*steps, got.LastHistorySequence)
+	events, err := x.ListEvents(t.Context(), run.RunID, 0, rules.Never, callers*steps+1)
+	require.NoError(t, err)
+	require.Len(t, events, callers*steps)
+}
+
+func lockSomehow(ctx context.Context, tx store.Tx, way int, run rules.Run, taskID string) (*store.Locked, error) {
+	switch way {
+	case 0:
+		return tx.LockTask(ctx, taskID, "")
+	case 1:
+		return tx.LockRun(ctx, run.RunID)
+	default:
+		return tx.LockCurrentRun(ctx, run.WorkflowID)
+	}
+}
+
+// testGuard: effects computed from another state of the run are refused whole.
+func testGuard(t *testing.T, x *suite) {
+	run := x.newRun(t)
+	run.LastHistorySequence = 3
+	x.apply(t, &rules.Effects{Run: &run, RunBase: 0})
+	stale := run
+	stale.LastHistorySequence = 4
+	err := x.try(t, &rules.Effects{Run: &stale, RunBase: 0, Events: []rules.Event{{RunID: run.RunID, Sequence: 4}}})
+	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = x.ReadEvent(t.Context(), run.RunID, 4)
+	require.ErrorIs(t, err, store.ErrNotFound)
+
+	require.ErrorIs(t, x.try(t, &rules.Effects{Events: []rules.Event{{RunID: run.RunID, Sequence: 9}, {RunID: run.RunID, Sequence: 9}}}),
+		store.ErrConflict, "one sequence twice")
+	_, err = x.ReadEvent(t.Context(), run.RunID, 9)
+	require.ErrorIs(t, err, store.ErrNotFound)
+	second := run
+	second.RunID = x.id("run")
+	require.ErrorIs(t, x.try(t, &rules.Effects{NewRuns: []rules.Run{second}}), store.ErrConflict, "one run number twice")
+}
