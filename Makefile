@@ -24,7 +24,7 @@ test: ## Run every test with the race detector (needs a C compiler)
 test-sqlite: ## The same on SQLite alone, without the race detector: needs nothing but Go
 	CGO_ENABLED=0 go test -json ./... | go run ./cmd/gen/testsum
 
-generate: ## Bundle the contract, generate gen/ from openapi/, sqlc/ and queries/
+generate: ## Bundle the contract, generate gen/, pin the contract in vectors/manifest.json
 	go run ./openapi/bundle
 	for plane in worker:worker-protocol control:control-plane; do \
 	  for part in models server; do \
@@ -32,10 +32,11 @@ generate: ## Bundle the contract, generate gen/ from openapi/, sqlc/ and queries
 	  done; \
 	done
 	$(TOOL) sqlc generate
+	go run ./vectors/cmd/manifest
 
 generate-check: generate ## Fail when what is committed is not what is generated
 	$(TOOL) sqlc diff
-	git diff --exit-code -- gen openapi
+	git diff --exit-code -- gen openapi vectors/manifest.json
 	test -z "$$(git ls-files --others --exclude-standard -- gen openapi)"
 
 lint: ## go vet, gofmt, golangci-lint with the import directions

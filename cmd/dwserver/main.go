@@ -39,6 +39,7 @@ func commands() []command {
 		{"serve", "serve the API; the default", serve},
 		{"migrate", "bring the database schema up, down, or show it", migrate},
 		{"health", "ask the configured address for its health", health},
+		{"vectors", "replay the contract's vectors against a server", replay},
 		{"version", "print the version", printVersion},
 	}
 }
