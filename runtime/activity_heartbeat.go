@@ -16,6 +16,7 @@ func (e *Engine) HeartbeatActivity(ctx context.Context, req HeartbeatActivityReq
 			With("task_id", req.TaskID).With("activity_attempt_id", req.AttemptID)
 	}
 	var state ActivityState
+	var owner rules.Worker
 	err := e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
 		l, err := lockActivityTask(ctx, tx, &req.ActivityFence)
 		if err != nil {
@@ -42,9 +43,12 @@ func (e *Engine) HeartbeatActivity(ctx context.Context, req HeartbeatActivityReq
 			t.Now+e.opt.ActivityTaskTimeout.Microseconds(), req.Progress)
 		state = stateOf(l, "", false)
 		state.HeartbeatRecorded = true
-		t.Eff.Seen = e.seen(&l.Owner)
+		owner = l.Owner
 		return effects(t)
 	})
+	if err == nil && state.HeartbeatRecorded {
+		err = e.touch(ctx, &owner)
+	}
 	return state, err
 }
 

@@ -8,71 +8,125 @@ import (
 	"dwserver/runtime/store"
 )
 
-// CompleteActivity records an activity's success (6.4). A repeat with equal content is answered
-// without a second effect. Refusals: task_not_found, attempt_not_found, task_mismatch,
-// lease_owner_mismatch, stale_attempt and the run's stop reasons.
+// CompleteActivity records an activity's success (6.4), and with it, in the same transaction, the
+// workflow's next step and the worker's next polls where the request carries them (carried-polls.md).
+// A repeat with equal content is answered without a second effect. Refusals: task_not_found,
+// attempt_not_found, task_mismatch, lease_owner_mismatch, stale_attempt and the run's stop reasons.
 func (e *Engine) CompleteActivity(ctx context.Context, req CompleteActivityRequest) (ActivityOutcomeResult, error) {
-	return e.endActivity(ctx, &req.ActivityFence, rules.ActivityCompleted, req.BodyDigest,
-		func(t *rules.Transition, l *store.Locked, barrier rules.Barrier) string {
+	next, err := e.admitContinuation(ctx, &req)
+	if err != nil {
+		return ActivityOutcomeResult{}, err
+	}
+	return e.endActivity(ctx, &outcome{
+		fence: &req.ActivityFence, word: rules.ActivityCompleted, digest: req.BodyDigest, carriers: &req.Carriers, next: next,
+		record: func(t *rules.Transition, l *store.Locked, barrier rules.Barrier) string {
 			limit := e.opt.Limits.PayloadBytes
 			if limit > 0 && req.ResultSize > limit {
 				over := rules.LimitExceeded("payload_size", req.ResultSize, limit)
 				return t.FailActivityOverLimit(&l.Activity, &l.Attempt, &l.Task, over, req.BodyDigest)
 			}
 			return t.CompleteActivity(&l.Activity, &l.Attempt, &l.Task, req.Result, req.BodyDigest, barrier)
-		})
+		},
+	})
 }
 
 // FailActivity records a failed attempt: the next attempt is scheduled, or the activity has failed
-// (6.5). Repeats and refusals as CompleteActivity.
+// (6.5). Repeats, carried polls and refusals as CompleteActivity.
 func (e *Engine) FailActivity(ctx context.Context, req FailActivityRequest) (ActivityOutcomeResult, error) {
-	return e.endActivity(ctx, &req.ActivityFence, rules.ActivityFailed, req.BodyDigest,
-		func(t *rules.Transition, l *store.Locked, _ rules.Barrier) string {
+	return e.endActivity(ctx, &outcome{
+		fence: &req.ActivityFence, word: rules.ActivityFailed, digest: req.BodyDigest, carriers: &req.Carriers,
+		record: func(t *rules.Transition, l *store.Locked, _ rules.Barrier) string {
 			return t.FailActivity(&l.Activity, &l.Attempt, &l.Task, &req.Failure, req.BodyDigest)
-		})
+		},
+	})
 }
 
-// endActivity is what both outcomes share: the fence, the receipt, the transition.
-func (e *Engine) endActivity(ctx context.Context, f *ActivityFence, outcome string, digest []byte,
-	record func(*rules.Transition, *store.Locked, rules.Barrier) string) (ActivityOutcomeResult, error) {
-	result := ActivityOutcomeResult{Outcome: outcome}
+// outcome is a reported end of an activity attempt.
+type outcome struct {
+	fence    *ActivityFence
+	word     string // completed or failed
+	digest   []byte
+	carriers *Carriers
+	next     *continuation // nil without one
+	// record decides the outcome and answers the task that will see it.
+	record func(*rules.Transition, *store.Locked, rules.Barrier) string
+}
+
+// endActivity is what both outcomes share: the fence, the receipt, the transition, the carriers.
+func (e *Engine) endActivity(ctx context.Context, o *outcome) (ActivityOutcomeResult, error) {
+	carried, err := e.admitCarried(ctx, o.carriers, o.fence.LeaseOwner)
+	if err != nil {
+		return ActivityOutcomeResult{}, err
+	}
+	var result ActivityOutcomeResult
 	var kept *Refusal
-	err := e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
-		kept, result.Recorded = nil, false
-		l, err := lockActivityTask(ctx, tx, f)
+	err = e.transact(ctx, func(ctx context.Context, tx *stage) error {
+		result, kept = ActivityOutcomeResult{Outcome: o.word}, nil
+		var eff *rules.Effects
+		err := carried.holdWorker(ctx, tx)
+		if err == nil && o.next != nil {
+			err = tx.holdWorker(ctx, o.next.namespace, o.next.owner)
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(l.Attempt.Receipt) > 0 {
-			if l.Attempt.Outcome == outcome && bytes.Equal(l.Attempt.Receipt, digest) {
-				return nil, nil
-			}
-			return nil, ignoredOutcome(f, l, "stale_attempt", false)
+		if eff, kept, err = e.recordOutcome(ctx, tx, o, &result); err != nil {
+			return err
 		}
-		in := fenceOf(f, l, e.now())
-		reason, expired := in.Verdict()
-		if reason != "" {
-			r := ignoredOutcome(f, l, reason, in.CancelRequested(reason))
-			if !expired {
-				return nil, r
-			}
-			kept = r
-			return e.lapse(ctx, tx, l)
+		if err = tx.write(ctx, eff); err != nil || carried == nil || !result.Recorded {
+			return err
 		}
-		t := e.begin(ctx, tx, l)
-		if t.DeadlinePassed() {
-			eff, err := e.timeOutRun(ctx, tx, l)
-			kept = ignoredOutcome(f, l, "run_closed", false)
-			return eff, err
-		}
-		result.NextTaskID = record(t, l, e.barrier(ctx, tx, l.Run.RunID, t))
-		result.Recorded = true
-		return effects(t)
+		return carried.grant(ctx, tx)
 	})
 	if err == nil && kept != nil {
 		err = kept
 	}
+	if result.Recorded {
+		result.CarriedAnswers = carried.answers()
+		if c := result.Continuation; c != nil && c.Decline == nil {
+			c.LastHistorySequence = result.lastSequence(c.runID, c.LastHistorySequence)
+		}
+	}
 	return result, err
+}
+
+// recordOutcome decides an outcome under the lock: what it writes, or a refusal that itself changes
+// something. A refusal that changes nothing is the error.
+func (e *Engine) recordOutcome(ctx context.Context, tx store.Tx, o *outcome, result *ActivityOutcomeResult) (*rules.Effects, *Refusal, error) {
+	l, err := lockActivityTask(ctx, tx, o.fence)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(l.Attempt.Receipt) > 0 {
+		if l.Attempt.Outcome == o.word && bytes.Equal(l.Attempt.Receipt, o.digest) {
+			return nil, nil, nil
+		}
+		return nil, nil, ignoredOutcome(o.fence, l, "stale_attempt", false)
+	}
+	in := fenceOf(o.fence, l, e.now())
+	if reason, expired := in.Verdict(); reason != "" {
+		r := ignoredOutcome(o.fence, l, reason, in.CancelRequested(reason))
+		if !expired {
+			return nil, nil, r
+		}
+		eff, err := e.lapse(ctx, tx, l)
+		return eff, r, err
+	}
+	if e.begin(ctx, tx, l).DeadlinePassed() {
+		eff, err := e.timeOutRun(ctx, tx, l)
+		return eff, ignoredOutcome(o.fence, l, "run_closed", false), err
+	}
+	if o.next != nil {
+		eff, done, err := e.continueRun(ctx, tx, o, l, result)
+		if done || err != nil {
+			return eff, nil, err
+		}
+	}
+	t := e.begin(ctx, tx, l)
+	result.NextTaskID = o.record(t, l, e.barrier(ctx, tx, l.Run.RunID, t))
+	result.Recorded = true
+	eff, err := effects(t)
+	return eff, nil, err
 }
 
 // lapse closes an attempt whose lease or deadline passed before its report came.

@@ -26,11 +26,28 @@ type pollKind struct {
 	kind   string
 	noType string // status of a worker that registered no type of this kind
 	types  func(*rules.Worker) []string
+	limit  func(*rules.Worker) int64 // how many tasks of this kind the worker runs at once
+}
+
+// other is the other task kind.
+func (k *pollKind) other() string {
+	if k.kind == rules.KindWorkflow {
+		return rules.KindActivity
+	}
+	return rules.KindWorkflow
 }
 
 var (
-	workflowPoll = pollKind{rules.KindWorkflow, PollNoWorkflowTypes, func(w *rules.Worker) []string { return stringsOf(w.WorkflowTypes) }}
-	activityPoll = pollKind{rules.KindActivity, PollNoActivityTypes, func(w *rules.Worker) []string { return stringsOf(w.ActivityTypes) }}
+	workflowPoll = pollKind{
+		kind: rules.KindWorkflow, noType: PollNoWorkflowTypes,
+		types: func(w *rules.Worker) []string { return stringsOf(w.WorkflowTypes) },
+		limit: func(w *rules.Worker) int64 { return w.MaxWorkflowTasks },
+	}
+	activityPoll = pollKind{
+		kind: rules.KindActivity, noType: PollNoActivityTypes,
+		types: func(w *rules.Worker) []string { return stringsOf(w.ActivityTypes) },
+		limit: func(w *rules.Worker) int64 { return w.MaxActivityTasks },
+	}
 )
 
 // PollWorkflowTask leases the next workflow task of a worker's queue and types, waiting for one up
@@ -97,11 +114,9 @@ func (e *Engine) admit(ctx context.Context, kind *pollKind, req *PollRequest) (r
 		return worker, refuse("update_validation_capability_not_advertised",
 			"Update validation tasks are not available.").With("poll_status", "unsupported").With("task", nil)
 	}
+	err = e.touch(ctx, &worker)
 	if seen := e.seen(&worker); seen != nil {
 		worker.LastSeenAt = seen.At
-		err = e.transition(ctx, func(context.Context, store.Tx) (*rules.Effects, error) {
-			return &rules.Effects{Seen: seen}, nil
-		})
 	}
 	return worker, err
 }
@@ -209,17 +224,14 @@ func (p *poll) claim(ctx context.Context) (*claimed, error) {
 	again := false
 	err := p.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
 		got, again = nil, false
-		worker, err := tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
+		worker, err := p.holdRegistration(ctx, tx)
 		if isNotFound(err) || err == nil && (worker.Generation != p.worker.Generation || worker.Status != p.worker.Status) {
 			return nil, errStale
 		}
 		if err != nil {
 			return nil, err
 		}
-		l, err := tx.Claim(ctx, store.Claim{
-			Namespace: p.req.Namespace, TaskQueue: p.req.TaskQueue, Kind: p.kind.kind, TypeNames: p.types,
-			BuildID: worker.BuildID, ProtocolMinor: p.req.ProtocolMinor, Now: p.now(),
-		})
+		l, err := tx.Claim(ctx, p.claimFilter(&worker))
 		if err != nil {
 			return nil, ignoreMissing(err)
 		}
@@ -234,6 +246,23 @@ func (p *poll) claim(ctx context.Context) (*claimed, error) {
 		return nil, errAgain
 	}
 	return got, err
+}
+
+// holdRegistration keeps the worker's registration as it is while the claim runs; it is locked for
+// writing when the claim will also store that the worker was seen.
+func (p *poll) holdRegistration(ctx context.Context, tx store.Tx) (rules.Worker, error) {
+	if p.seen(&p.worker) != nil {
+		return tx.LockWorker(ctx, p.req.Namespace, p.req.WorkerID)
+	}
+	return tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
+}
+
+// claimFilter says which tasks the poll may take.
+func (p *poll) claimFilter(worker *rules.Worker) store.Claim {
+	return store.Claim{
+		Namespace: p.req.Namespace, TaskQueue: p.req.TaskQueue, Kind: p.kind.kind, TypeNames: p.types,
+		BuildID: worker.BuildID, ProtocolMinor: p.req.ProtocolMinor, Now: p.now(),
+	}
 }
 
 // overdue settles a deadline that has passed before its task would be delivered; nil when none has.
@@ -281,6 +310,8 @@ func (p *poll) lease(ctx context.Context, tx store.Tx, l *store.Locked, worker *
 			Attempt: l.Task.AttemptCount, PruneAt: lease.Expires + receiptRetention,
 		}}
 	}
-	t.Eff.Seen = p.seen(worker)
+	if p.seen(&p.worker) != nil { // then the registration is locked for writing
+		t.Eff.Seen = p.seen(worker)
+	}
 	return c
 }

@@ -17,11 +17,49 @@ const (
 	historyPageBytes = 8 << 20
 )
 
-// answer builds the poll's answer from committed state, the same way for a new lease and a replay.
+// source is what an answer is read from: committed state, or the transaction that grants the lease.
+type source interface {
+	ReadRun(ctx context.Context, runID string) (rules.Run, error)
+	ReadRunInput(ctx context.Context, runID string) (rules.RunInput, error)
+	ReadActivity(ctx context.Context, executionID string) (rules.Activity, error)
+	ReadAttempt(ctx context.Context, attemptID string) (rules.Attempt, error)
+	ReadEvent(ctx context.Context, runID string, sequence int64) (rules.Event, error)
+	ListEvents(ctx context.Context, runID string, after, upTo, limit int64) ([]rules.Event, error)
+}
+
+// txSource reads inside a transaction.
+type txSource struct{ store.Tx }
+
+func (s txSource) ReadRun(ctx context.Context, runID string) (rules.Run, error) {
+	return s.GetRun(ctx, runID)
+}
+
+func (s txSource) ReadRunInput(ctx context.Context, runID string) (rules.RunInput, error) {
+	return s.GetRunInput(ctx, runID)
+}
+
+func (s txSource) ReadActivity(ctx context.Context, executionID string) (rules.Activity, error) {
+	return s.GetActivity(ctx, executionID)
+}
+
+func (s txSource) ReadAttempt(ctx context.Context, attemptID string) (rules.Attempt, error) {
+	return s.GetAttempt(ctx, attemptID)
+}
+
+func (s txSource) ReadEvent(ctx context.Context, runID string, sequence int64) (rules.Event, error) {
+	return s.GetEvent(ctx, runID, sequence)
+}
+
+// answer builds the poll's answer from committed state.
 func (p *poll) answer(ctx context.Context, c *claimed) (PollResult, error) {
+	return p.answerFrom(ctx, p.store, c)
+}
+
+// answerFrom builds the poll's answer, the same way for a new lease, a replay and a carried poll.
+func (p *poll) answerFrom(ctx context.Context, from source, c *claimed) (PollResult, error) {
 	result := PollResult{Status: PollLeased, ServerTime: p.now()}
 	if p.kind.kind == rules.KindActivity {
-		arguments, err := p.activityArguments(ctx, &c.activity)
+		arguments, err := activityArguments(ctx, from, &c.activity)
 		// The history a claim delivers ends with its own ActivityStarted, whatever came since.
 		c.run.LastHistorySequence = c.task.ClaimedSequence
 		result.Activity = &ActivityTaskAnswer{
@@ -29,11 +67,11 @@ func (p *poll) answer(ctx context.Context, c *claimed) (PollResult, error) {
 		}
 		return result, err
 	}
-	input, err := p.store.ReadRunInput(ctx, c.run.RunID)
+	input, err := from.ReadRunInput(ctx, c.run.RunID)
 	if err != nil {
 		return PollResult{}, err
 	}
-	page, err := p.historyPage(ctx, &c.run, &c.task, 0, p.req.HistoryPageSize)
+	page, err := historyPage(ctx, from, &c.run, &c.task, 0, p.req.HistoryPageSize)
 	if err != nil {
 		return PollResult{}, err
 	}
@@ -42,8 +80,8 @@ func (p *poll) answer(ctx context.Context, c *claimed) (PollResult, error) {
 }
 
 // activityArguments are kept once, in the ActivityScheduled event.
-func (e *Engine) activityArguments(ctx context.Context, act *rules.Activity) ([]byte, error) {
-	event, err := e.store.ReadEvent(ctx, act.RunID, act.ScheduledEvent)
+func activityArguments(ctx context.Context, from source, act *rules.Activity) ([]byte, error) {
+	event, err := from.ReadEvent(ctx, act.RunID, act.ScheduledEvent)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +97,7 @@ func (e *Engine) activityArguments(ctx context.Context, act *rules.Activity) ([]
 }
 
 // historyPage is the stretch of history after a sequence that a claim covers.
-func (e *Engine) historyPage(ctx context.Context, run *rules.Run, task *rules.Task, after, size int64) (HistoryPage, error) {
+func historyPage(ctx context.Context, from source, run *rules.Run, task *rules.Task, after, size int64) (HistoryPage, error) {
 	if size <= 0 {
 		size = DefaultHistoryPage
 	}
@@ -68,7 +106,7 @@ func (e *Engine) historyPage(ctx context.Context, run *rules.Run, task *rules.Ta
 		FanOut: run.OpenActivities + run.OpenTimers,
 	}
 	page.Budget = rules.Budget(page.TotalEvents, page.SizeBytes, page.FanOut)
-	events, err := e.store.ListEvents(ctx, run.RunID, after, task.ClaimedSequence, min(size, MaxHistoryPage))
+	events, err := from.ListEvents(ctx, run.RunID, after, task.ClaimedSequence, min(size, MaxHistoryPage))
 	if err != nil {
 		return page, err
 	}

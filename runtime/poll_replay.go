@@ -76,23 +76,33 @@ func (p *poll) replay(ctx context.Context) (*claimed, error) {
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}
-	live := task.Status == rules.TaskLeased && task.LeaseOwner == p.req.WorkerID &&
-		task.AttemptCount == receipt.Attempt && task.LeaseExpiresAt > p.now() &&
-		task.LeaseGeneration == p.worker.Generation
 	// Queue and build are part of the id's scope: under others it is another request.
-	if !live || task.MinProtocol > p.req.ProtocolMinor || receipt.Binding != p.binding() {
+	if !p.isLive(&task, &receipt, &p.worker) || task.MinProtocol > p.req.ProtocolMinor || receipt.Binding != p.binding() {
 		return nil, nil
 	}
+	return loadClaimed(ctx, p.store, task)
+}
+
+// isLive reports whether a receipt's lease still stands for the worker's registration.
+func (p *poll) isLive(task *rules.Task, receipt *rules.PollReceipt, worker *rules.Worker) bool {
+	return task.Status == rules.TaskLeased && task.LeaseOwner == worker.WorkerID &&
+		task.AttemptCount == receipt.Attempt && task.LeaseExpiresAt > p.now() &&
+		task.LeaseGeneration == worker.Generation
+}
+
+// loadClaimed reads what a leased task's answer is made of.
+func loadClaimed(ctx context.Context, from source, task rules.Task) (*claimed, error) {
 	c := &claimed{task: task}
-	if c.run, err = p.store.ReadRun(ctx, task.RunID); err != nil {
+	var err error
+	if c.run, err = from.ReadRun(ctx, task.RunID); err != nil {
 		return nil, err
 	}
-	if p.kind.kind != rules.KindActivity {
+	if task.Kind != rules.KindActivity {
 		return c, nil
 	}
-	if c.activity, err = p.store.ReadActivity(ctx, task.ActivityExecutionID); err != nil {
+	if c.activity, err = from.ReadActivity(ctx, task.ActivityExecutionID); err != nil {
 		return nil, err
 	}
-	c.attempt, err = p.store.ReadAttempt(ctx, task.ActivityAttemptID)
+	c.attempt, err = from.ReadAttempt(ctx, task.ActivityAttemptID)
 	return c, err
 }

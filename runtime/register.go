@@ -302,3 +302,15 @@ func (e *Engine) seen(worker *rules.Worker) *rules.WorkerSeen {
 	}
 	return &rules.WorkerSeen{Namespace: worker.Namespace, WorkerID: worker.WorkerID, At: now}
 }
+
+// touch stores that a worker was heard from, if that is due. It is a transaction of its own: one that
+// holds a run's lock must not wait for a registration.
+func (e *Engine) touch(ctx context.Context, worker *rules.Worker) error {
+	seen := e.seen(worker)
+	if seen == nil || worker.WorkerID == "" {
+		return nil
+	}
+	return e.transition(ctx, func(context.Context, store.Tx) (*rules.Effects, error) {
+		return &rules.Effects{Seen: seen}, nil
+	})
+}

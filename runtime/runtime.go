@@ -131,56 +131,6 @@ func (e *Engine) HeldPolls() int { return e.hub.Waiting() }
 
 func (e *Engine) now() int64 { return e.clock.Now().UnixMicro() }
 
-// transition runs decide in one transaction, writes the effects it returns and, once they are
-// committed, wakes who waits for them. nil effects write nothing. Only a fault or a refusal without
-// effects is an error of decide; a refusal that has effects is kept by the caller.
-func (e *Engine) transition(ctx context.Context, decide func(ctx context.Context, tx store.Tx) (*rules.Effects, error)) error {
-	var written *rules.Effects
-	err := e.store.Transition(ctx, func(ctx context.Context, tx store.Tx) error {
-		written = nil
-		effects, err := decide(ctx, tx)
-		if err != nil || effects == nil || effects.Empty() {
-			return err
-		}
-		written = effects
-		return tx.Apply(ctx, effects)
-	})
-	if err != nil {
-		return err
-	}
-	e.committed(written)
-	return nil
-}
-
-// committed wakes polls, readers and the due loop for what a transition wrote.
-func (e *Engine) committed(eff *rules.Effects) {
-	if eff == nil {
-		return
-	}
-	for i := range eff.NewTasks {
-		e.wakeTask(eff, &eff.NewTasks[i])
-	}
-	for i := range eff.Tasks {
-		e.wakeTask(eff, &eff.Tasks[i])
-	}
-	last := ""
-	for i := range eff.Events {
-		if id := eff.Events[i].RunID; id != last {
-			e.hub.Changed(id)
-			last = id
-		}
-	}
-	e.due.kick(earliest(eff))
-}
-
-// wakeTask notifies for a ready task; one that the same transition also cancelled stays silent.
-func (e *Engine) wakeTask(eff *rules.Effects, task *rules.Task) {
-	if task.Status != rules.TaskReady {
-		return
-	}
-	e.hub.Notify(workOf(task))
-}
-
 func workOf(task *rules.Task) wake.Work {
 	return wake.Work{
 		Key:      wake.Key{Namespace: task.Namespace, TaskQueue: task.TaskQueue, Kind: task.Kind},

@@ -129,6 +129,7 @@ type CompleteWorkflowTaskRequest struct {
 	Commands      []rules.WorkflowCommand
 	BodyDigest    []byte // digest of the canonical body without carried polls
 	ProtocolMinor int64
+	Carriers
 }
 
 // CompleteWorkflowTaskResult answers a completion; Recorded is false for a repeat.
@@ -137,7 +138,8 @@ type CompleteWorkflowTaskResult struct {
 	RunStatus           string
 	CreatedTaskIDs      []string
 	Recorded            bool
-	LastHistorySequence int64
+	LastHistorySequence int64 // the run's last event after the whole transaction
+	CarriedAnswers
 }
 
 // FailWorkflowTaskRequest is a replay or worker failure of a workflow task (5.5).
@@ -175,6 +177,8 @@ type CompleteActivityRequest struct {
 	Result     []byte // payload envelope, empty when none
 	ResultSize int64  // decoded payload bytes
 	BodyDigest []byte
+	Carriers
+	Continuation *Continuation // nil when none was sent
 }
 
 // FailActivityRequest reports failure (6.5).
@@ -182,6 +186,7 @@ type FailActivityRequest struct {
 	ActivityFence
 	Failure    rules.ActivityFailureReport
 	BodyDigest []byte
+	Carriers
 }
 
 // ActivityOutcomeResult answers complete and fail; Recorded is false for a repeat.
@@ -189,6 +194,8 @@ type ActivityOutcomeResult struct {
 	Outcome    string // completed or failed
 	Recorded   bool
 	NextTaskID string
+	CarriedAnswers
+	Continuation *ContinuationAnswer // nil when none was sent, or for a repeat
 }
 
 // HeartbeatActivityRequest is an activity heartbeat (6.3). Progress is the JSON object of the

@@ -16,41 +16,67 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 	if r := rules.CheckCommands(req.Commands, req.ProtocolMinor, e.opt.Limits); r != nil {
 		return CompleteWorkflowTaskResult{}, rejected(&req.WorkflowFence, r)
 	}
+	carried, err := e.admitCarried(ctx, &req.Carriers, req.LeaseOwner)
+	if err != nil {
+		return CompleteWorkflowTaskResult{}, err
+	}
 	var result CompleteWorkflowTaskResult
 	var kept *Refusal // refused, with effects of its own
-	err := e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
-		kept = nil
-		l, err := e.lockWorkflowTask(ctx, tx, &req.WorkflowFence)
+	err = e.transact(ctx, func(ctx context.Context, tx *stage) error {
+		result, kept = CompleteWorkflowTaskResult{}, nil
+		var eff *rules.Effects
+		err := carried.holdWorker(ctx, tx)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if done, err := repeatedCompletion(&req, l, &result); done || err != nil {
-			return nil, err
+		if eff, kept, err = e.completeWorkflowTask(ctx, tx, &req, &result); err != nil {
+			return err
 		}
-		eff, refusal, err := e.heldTask(ctx, tx, &req.WorkflowFence, l)
-		if refusal != nil || err != nil {
-			kept = refusal
-			return eff, err
+		if err = tx.write(ctx, eff); err != nil || carried == nil || !result.Recorded {
+			return err
 		}
-		in, err := e.completionInput(ctx, tx, &req, l)
-		if err != nil {
-			return nil, err
-		}
-		t := e.begin(ctx, tx, l)
-		out, r := t.CompleteWorkflowTask(in)
-		if r != nil {
-			return nil, rejected(&req.WorkflowFence, r)
-		}
-		result = CompleteWorkflowTaskResult{
-			RunID: l.Run.RunID, RunStatus: l.Run.Status, CreatedTaskIDs: out.CreatedTaskIDs,
-			Recorded: true, LastHistorySequence: l.Run.LastHistorySequence,
-		}
-		return effects(t)
+		return carried.grant(ctx, tx)
 	})
 	if err == nil && kept != nil {
 		err = kept
 	}
+	if result.Recorded {
+		result.CarriedAnswers = carried.answers()
+		result.LastHistorySequence = result.lastSequence(result.RunID, result.LastHistorySequence)
+	}
 	return result, err
+}
+
+// completeWorkflowTask decides a completion under the lock: what it writes, or a refusal that itself
+// changes something. A refusal that changes nothing is the error.
+func (e *Engine) completeWorkflowTask(ctx context.Context, tx store.Tx, req *CompleteWorkflowTaskRequest,
+	result *CompleteWorkflowTaskResult) (*rules.Effects, *Refusal, error) {
+	l, err := e.lockWorkflowTask(ctx, tx, &req.WorkflowFence)
+	if err != nil {
+		return nil, nil, err
+	}
+	if done, err := repeatedCompletion(req, l, result); done || err != nil {
+		return nil, nil, err
+	}
+	eff, refusal, err := e.heldTask(ctx, tx, &req.WorkflowFence, l)
+	if refusal != nil || err != nil {
+		return eff, refusal, err
+	}
+	in, err := e.completionInput(ctx, tx, req.Commands, req.BodyDigest, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := e.begin(ctx, tx, l)
+	out, r := t.CompleteWorkflowTask(in)
+	if r != nil {
+		return nil, nil, rejected(&req.WorkflowFence, r)
+	}
+	*result = CompleteWorkflowTaskResult{
+		RunID: l.Run.RunID, RunStatus: l.Run.Status, CreatedTaskIDs: out.CreatedTaskIDs,
+		Recorded: true, LastHistorySequence: l.Run.LastHistorySequence,
+	}
+	eff, err = effects(t)
+	return eff, nil, err
 }
 
 // lockWorkflowTask locks the run of a fenced workflow task of the caller's namespace.
@@ -101,10 +127,11 @@ func (e *Engine) heldTask(ctx context.Context, tx store.Tx, f *WorkflowFence, l 
 }
 
 // completionInput loads what the commands of a batch need, and no more.
-func (e *Engine) completionInput(ctx context.Context, tx store.Tx, req *CompleteWorkflowTaskRequest, l *store.Locked) (*rules.CompletionInput, error) {
-	in := &rules.CompletionInput{Task: &l.Task, Commands: req.Commands, Digest: req.BodyDigest}
+func (e *Engine) completionInput(ctx context.Context, tx store.Tx, commands []rules.WorkflowCommand, digest []byte,
+	l *store.Locked) (*rules.CompletionInput, error) {
+	in := &rules.CompletionInput{Task: &l.Task, Commands: commands, Digest: digest}
 	var err error
-	if rules.IsTerminal(req.Commands) {
+	if rules.IsTerminal(commands) {
 		if in.Open, err = loadOpen(ctx, tx, &l.Run); err != nil {
 			return nil, err
 		}
@@ -113,12 +140,12 @@ func (e *Engine) completionInput(ctx context.Context, tx store.Tx, req *Complete
 	} else if in.Waits, err = loadWaits(ctx, tx, &l.Run); err != nil {
 		return nil, err
 	}
-	if from, to, ok := rules.ResentRange(req.Commands); ok && from <= l.Run.LastStepSequence {
+	if from, to, ok := rules.ResentRange(commands); ok && from <= l.Run.LastStepSequence {
 		if in.Steps, err = tx.ListSteps(ctx, l.Run.RunID, from, to); err != nil {
 			return nil, err
 		}
 	}
-	if n := len(req.Commands); n > 0 && req.Commands[n-1].Type == "continue_as_new" {
+	if n := len(commands); n > 0 && commands[n-1].Type == "continue_as_new" {
 		if in.Input, err = tx.GetRunInput(ctx, l.Run.RunID); err != nil {
 			return nil, err
 		}

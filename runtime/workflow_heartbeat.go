@@ -11,6 +11,7 @@ import (
 func (e *Engine) HeartbeatWorkflowTask(ctx context.Context, f WorkflowFence) (WorkflowHeartbeatResult, error) {
 	var result WorkflowHeartbeatResult
 	var kept *Refusal
+	var owner rules.Worker
 	err := e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
 		kept = nil
 		l, err := e.lockWorkflowTask(ctx, tx, &f)
@@ -26,10 +27,14 @@ func (e *Engine) HeartbeatWorkflowTask(ctx context.Context, f WorkflowFence) (Wo
 		result = WorkflowHeartbeatResult{
 			LeaseExpiresAt: l.Task.LeaseExpiresAt, RunStatus: l.Run.Status, TaskStatus: l.Task.Status,
 		}
-		return &rules.Effects{Tasks: []rules.Task{l.Task}, Seen: e.seen(&l.Owner)}, nil
+		owner = l.Owner
+		return &rules.Effects{Tasks: []rules.Task{l.Task}}, nil
 	})
 	if err == nil && kept != nil {
 		err = kept
+	}
+	if err == nil {
+		err = e.touch(ctx, &owner)
 	}
 	return result, err
 }
@@ -59,5 +64,5 @@ func (e *Engine) WorkflowTaskHistory(ctx context.Context, req WorkflowHistoryReq
 	if r, _ := in.Workflow(); r != nil {
 		return HistoryPage{}, rejected(&req.WorkflowFence, r)
 	}
-	return e.historyPage(ctx, &run, &task, req.After, req.PageSize)
+	return historyPage(ctx, e.store, &run, &task, req.After, req.PageSize)
 }

@@ -112,7 +112,7 @@ func (a *application) openConditionWait(c *WorkflowCommand) {
 	}
 	var fireAt int64
 	if w.OccurrenceID != "" {
-		a.Run.MinProtocol = max(a.Run.MinProtocol, 17)
+		a.Run.MinProtocol = max(a.Run.MinProtocol, HighestHistoryFloor)
 		if old := a.in.Waits.occurrence(w.OccurrenceID); old != nil {
 			if old.Status == WaitOpen {
 				return

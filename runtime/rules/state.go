@@ -11,6 +11,9 @@ import "math"
 // Never is the stored value of a deadline that does not exist.
 const Never int64 = math.MaxInt64
 
+// HighestHistoryFloor is the largest worker-protocol minor that any history needs of its reader.
+const HighestHistoryFloor = 17
+
 // Run statuses (commands-and-history.md 6.1).
 const (
 	RunPending    = "pending"
