@@ -53,7 +53,7 @@ func progressOf(body jsondoc.Value) []byte {
 			out.raw(name, member.Raw())
 		}
 	}
-	if len(out.members()) == 0 {
+	if out.empty() {
 		return nil
 	}
 	return out.bytes()

@@ -89,7 +89,7 @@ func commandOf(v jsondoc.Value) rules.WorkflowCommand {
 		}
 		return true
 	})
-	if len(other.members()) > 0 {
+	if !other.empty() {
 		c.ParallelOther = other.bytes()
 	}
 	return c

@@ -31,6 +31,7 @@ func (s *Server) wrap(op *operation, next echo.HandlerFunc) echo.HandlerFunc {
 // media type, JSON, token, role, version, readiness, namespace. Validation is the handler's bind.
 func (x *exchange) admit() error {
 	r := x.c.Request()
+	badPath := x.readPath() // first, since every refusal of a workflow operation repeats the ids of its path
 	body, err := readBody(r, x.op.bodyLimit, x.op.limitKind)
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func (x *exchange) admit() error {
 		return err
 	}
 	x.readQuery()
-	return x.readPath()
+	return badPath
 }
 
 // recordedDepth is how deep a body is taken apart: deeper than any member a schema names. What lies

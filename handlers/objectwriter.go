@@ -14,9 +14,12 @@ type objectWriter struct{ out []byte }
 // grow makes room for size more bytes.
 func (w *objectWriter) grow(size int) { w.out = slices.Grow(w.out, size) }
 
-// comma separates what follows from a member or element before it.
+// comma separates what follows from a member or element before it, and opens the object at the first.
 func (w *objectWriter) comma() {
-	if n := len(w.out); n > 0 && w.out[n-1] != '{' && w.out[n-1] != '[' {
+	switch n := len(w.out); {
+	case n == 0:
+		w.open()
+	case w.out[n-1] != '{' && w.out[n-1] != '[':
 		w.out = append(w.out, ',')
 	}
 }
@@ -91,13 +94,23 @@ func (w *objectWriter) beginList(name string) {
 func (w *objectWriter) element() { w.comma() }
 func (w *objectWriter) endList() { w.out = append(w.out, ']') }
 
-// members are the members without braces.
-func (w *objectWriter) members() []byte { return w.out }
+// empty reports an object without members.
+func (w *objectWriter) empty() bool { return len(w.out) == 0 }
 
-// bytes is the whole object.
+// members are the members without braces; the object must not be used afterwards.
+func (w *objectWriter) members() []byte {
+	if w.empty() {
+		return nil
+	}
+	return w.out[1:]
+}
+
+// bytes is the whole object; it must not be used afterwards.
 func (w *objectWriter) bytes() []byte {
-	object := make([]byte, 0, len(w.out)+2)
-	object = append(object, '{')
-	object = append(object, w.out...)
-	return append(object, '}')
+	w.grow(len("{}"))
+	if w.empty() {
+		w.open()
+	}
+	w.end()
+	return w.out
 }

@@ -205,7 +205,7 @@ func (w *objectWriter) deadlines(a *rules.Activity) {
 			some.instant(name, times[i])
 		}
 	}
-	if len(some.members()) > 0 {
+	if !some.empty() {
 		w.raw("deadlines", some.bytes())
 	}
 }
