@@ -81,7 +81,7 @@ var rejectedOutcomes = map[string]string{
 	"selected_run_not_current":          "rejected_not_current",
 	"historical_run_command_rejected":   "rejected_not_current",
 	"configured_workflow_type_invalid":  "rejected_configured_workflow_type",
-	"runtime_reserved_signal":           "rejected_reserved_signal",
+	"runtime_reserved_signal":           "rejected_invalid_arguments",
 	"history_sequence_exhausted":        "rejected_history_exhausted",
 	"unknown_signal":                    "rejected_unknown_signal",
 	"invalid_signal_arguments":          "rejected_invalid_arguments",

@@ -19,6 +19,10 @@ func openRun() *runtime.Description {
 		Instance: rules.Instance{WorkflowID: "w", CurrentRunID: "r1", RunCount: 2}}
 }
 
+func openTask(status string) rules.Task {
+	return rules.Task{TaskID: "t1", TaskQueue: "q", TypeName: "t", Status: status, LeaseOwner: "w"}
+}
+
 func TestWhatARunWaitsFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*runtime.Description)
@@ -26,10 +30,10 @@ func TestWhatARunWaitsFor(t *testing.T) {
 		reason string
 	}{
 		"nothing": {func(*runtime.Description) {}, "", ""},
-		"a worker": {func(d *runtime.Description) { d.Run.WorkflowTaskID, d.Run.Status = "t1", rules.RunPending },
+		"a worker": {func(d *runtime.Description) { d.Task = openTask(rules.TaskReady) },
 			"workflow-task", "A workflow task waits on task queue q for a worker of workflow type t."},
-		"a running task": {func(d *runtime.Description) { d.Run.WorkflowTaskID, d.Run.Status = "t1", rules.RunRunning },
-			"workflow-task", "A worker of task queue q runs the workflow task."},
+		"a running task": {func(d *runtime.Description) { d.Task = openTask(rules.TaskLeased) },
+			"workflow-task", "Worker w of task queue q runs the workflow task."},
 		"an activity": {func(d *runtime.Description) {
 			d.Activities = []rules.Activity{{ActivityType: "charge", TaskQueue: "pay", Status: rules.ActivityPending}}
 			d.Waits = []rules.Wait{{Kind: rules.WaitSignal, Name: "go", Status: rules.WaitOpen}}

@@ -17,8 +17,8 @@ func waitOf(d *runtime.Description) waiting {
 	if d.Run.IsClosed() {
 		return waiting{}
 	}
-	if d.Run.WorkflowTaskID != "" {
-		return workflowTaskWait(&d.Run)
+	if d.Task.TaskID != "" {
+		return workflowTaskWait(&d.Task)
 	}
 	if len(d.Activities) > 0 {
 		return activityWait(d.Activities)
@@ -37,10 +37,10 @@ func waitOf(d *runtime.Description) waiting {
 }
 
 // workflowTaskWait names the queue, so that a missing or wrong worker shows.
-func workflowTaskWait(run *rules.Run) waiting {
-	reason := "A workflow task waits on task queue " + run.TaskQueue + " for a worker of workflow type " + run.WorkflowType + "."
-	if run.Status == rules.RunRunning {
-		reason = "A worker of task queue " + run.TaskQueue + " runs the workflow task."
+func workflowTaskWait(task *rules.Task) waiting {
+	reason := "A workflow task waits on task queue " + task.TaskQueue + " for a worker of workflow type " + task.TypeName + "."
+	if task.Status == rules.TaskLeased {
+		reason = "Worker " + task.LeaseOwner + " of task queue " + task.TaskQueue + " runs the workflow task."
 	}
 	return waiting{"workflow-task", reason}
 }

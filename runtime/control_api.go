@@ -78,6 +78,7 @@ type Description struct {
 	Waits      []rules.Wait
 	Activities []rules.Activity // open
 	Timers     []rules.Timer    // pending
+	Task       rules.Task       // the open workflow task; zero when there is none
 	Commands   []rules.Command
 }
 

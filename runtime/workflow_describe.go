@@ -87,7 +87,10 @@ func (e *Engine) describeOpen(ctx context.Context, d *Description) error {
 	if d.Activities, err = e.store.ListOpenActivitiesOf(ctx, d.Run.RunID); err != nil {
 		return err
 	}
-	d.Timers, err = e.store.ListOpenTimersOf(ctx, d.Run.RunID)
+	if d.Timers, err = e.store.ListOpenTimersOf(ctx, d.Run.RunID); err != nil || d.Run.WorkflowTaskID == "" {
+		return err
+	}
+	d.Task, err = e.store.ReadTask(ctx, d.Run.WorkflowTaskID)
 	return err
 }
 

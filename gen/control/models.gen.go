@@ -80,11 +80,11 @@ func (e CommandRejectedErrorCommandStatus) Valid() bool {
 const (
 	CommandRejectedErrorOutcomeRejectedConfiguredWorkflowType CommandRejectedErrorOutcome = "rejected_configured_workflow_type"
 	CommandRejectedErrorOutcomeRejectedHistoryExhausted       CommandRejectedErrorOutcome = "rejected_history_exhausted"
+	CommandRejectedErrorOutcomeRejectedInvalidArguments       CommandRejectedErrorOutcome = "rejected_invalid_arguments"
 	CommandRejectedErrorOutcomeRejectedNotActive              CommandRejectedErrorOutcome = "rejected_not_active"
 	CommandRejectedErrorOutcomeRejectedNotCurrent             CommandRejectedErrorOutcome = "rejected_not_current"
 	CommandRejectedErrorOutcomeRejectedNotStarted             CommandRejectedErrorOutcome = "rejected_not_started"
 	CommandRejectedErrorOutcomeRejectedRequestIDConflict      CommandRejectedErrorOutcome = "rejected_request_id_conflict"
-	CommandRejectedErrorOutcomeRejectedReservedSignal         CommandRejectedErrorOutcome = "rejected_reserved_signal"
 	CommandRejectedErrorOutcomeRejectedStructuralLimit        CommandRejectedErrorOutcome = "rejected_structural_limit"
 )
 
@@ -95,6 +95,8 @@ func (e CommandRejectedErrorOutcome) Valid() bool {
 		return true
 	case CommandRejectedErrorOutcomeRejectedHistoryExhausted:
 		return true
+	case CommandRejectedErrorOutcomeRejectedInvalidArguments:
+		return true
 	case CommandRejectedErrorOutcomeRejectedNotActive:
 		return true
 	case CommandRejectedErrorOutcomeRejectedNotCurrent:
@@ -102,8 +104,6 @@ func (e CommandRejectedErrorOutcome) Valid() bool {
 	case CommandRejectedErrorOutcomeRejectedNotStarted:
 		return true
 	case CommandRejectedErrorOutcomeRejectedRequestIDConflict:
-		return true
-	case CommandRejectedErrorOutcomeRejectedReservedSignal:
 		return true
 	case CommandRejectedErrorOutcomeRejectedStructuralLimit:
 		return true
@@ -921,13 +921,13 @@ func (e WorkflowValidationErrorCommandStatus) Valid() bool {
 
 // Defines values for WorkflowValidationErrorOutcome.
 const (
-	RejectedInvalidArguments WorkflowValidationErrorOutcome = "rejected_invalid_arguments"
+	WorkflowValidationErrorOutcomeRejectedInvalidArguments WorkflowValidationErrorOutcome = "rejected_invalid_arguments"
 )
 
 // Valid indicates whether the value is a known member of the WorkflowValidationErrorOutcome enum.
 func (e WorkflowValidationErrorOutcome) Valid() bool {
 	switch e {
-	case RejectedInvalidArguments:
+	case WorkflowValidationErrorOutcomeRejectedInvalidArguments:
 		return true
 	default:
 		return false
