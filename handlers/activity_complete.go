@@ -23,20 +23,28 @@ func (s *Server) CompleteActivityTask(c echo.Context, taskID worker.TaskID) erro
 	payload := payloadOf(body.Member("result"))
 	outcome, err := s.worker.CompleteActivity(x.context(), runtime.CompleteActivityRequest{
 		ActivityFence: fence, Result: payload, ResultSize: rules.PayloadSize(payload), BodyDigest: body.Digest(carriers...),
+		Carriers: x.carriersOf(body), Continuation: x.continuationOf(body.Member("workflow_continuation"), in.LeaseOwner),
 	})
 	if err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, activityOutcome(taskID, in.ActivityAttemptID, &outcome))
+	return x.replyJSON(http.StatusOK, x.activityOutcome(taskID, in.ActivityAttemptID, &outcome))
 }
 
-func activityOutcome(taskID, attemptID string, outcome *runtime.ActivityOutcomeResult) worker.ActivityOutcomeReply {
-	reply := worker.ActivityOutcomeReply{
-		TaskID: taskID, ActivityAttemptID: attemptID, Outcome: worker.ActivityOutcomeReplyOutcome(outcome.Outcome),
-		Recorded: outcome.Recorded, NextTaskID: orNil(outcome.NextTaskID),
+// activityOutcome is the body of complete and fail, without the envelope.
+func (x *exchange) activityOutcome(taskID, attemptID string, outcome *runtime.ActivityOutcomeResult) []byte {
+	var out objectWriter
+	out.text("task_id", taskID)
+	out.text("activity_attempt_id", attemptID)
+	out.text("outcome", outcome.Outcome)
+	out.boolean("recorded", outcome.Recorded)
+	if outcome.Recorded {
+		out.raw("reason", nil)
+	} else {
+		out.text("reason", "already_"+outcome.Outcome)
 	}
-	if !outcome.Recorded {
-		reply.Reason = ptr("already_" + outcome.Outcome)
-	}
-	return reply
+	out.optionalText("next_task_id", outcome.NextTaskID)
+	continuationAnswer(&out, outcome.Continuation)
+	x.carriedAnswers(&out, &outcome.CarriedAnswers)
+	return out.bytes()
 }

@@ -24,11 +24,12 @@ func (s *Server) FailActivityTask(c echo.Context, taskID worker.TaskID) error {
 	report.Details = payloadOf(body.Member("failure").Member("details"))
 	outcome, err := s.worker.FailActivity(x.context(), runtime.FailActivityRequest{
 		ActivityFence: fence, Failure: report, BodyDigest: body.Digest(carriers...),
+		Carriers: x.carriersOf(body),
 	})
 	if err != nil {
 		return err
 	}
-	return x.reply(http.StatusOK, activityOutcome(taskID, in.ActivityAttemptID, &outcome))
+	return x.replyJSON(http.StatusOK, x.activityOutcome(taskID, in.ActivityAttemptID, &outcome))
 }
 
 func failureReport(in *worker.ActivityFailure) rules.ActivityFailureReport {

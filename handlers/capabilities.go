@@ -29,6 +29,7 @@ type capabilityFlags struct {
 }
 
 var built = capabilityFlags{
+	carriedPollsWorkflow: true, carriedPollsActivity: true, continuations: true,
 	commands: []worker.CommandType{
 		worker.ScheduleActivity, worker.StartTimer, worker.RecordSideEffect, worker.RecordVersionMarker,
 		worker.OpenConditionWait, worker.OpenSignalWait,

@@ -54,6 +54,7 @@ type Server struct {
 	envelope     *prefix // what every worker reply starts with
 	plain        *prefix // what every other JSON object starts with
 	cluster      []byte  // cluster info without the namespace
+	carried      carriedSchemas
 }
 
 var (
@@ -81,6 +82,9 @@ func newServer(o Options) (*Server, error) {
 	s.auth = newAuthenticator(s.config)
 	var err error
 	if s.capabilities, err = capabilitiesDocument(s.config); err != nil {
+		return nil, err
+	}
+	if s.carried, err = newCarriedSchemas(openapi.WorkerProtocol); err != nil {
 		return nil, err
 	}
 	if s.cluster, err = clusterDocument(&s.config, s.capabilities); err != nil {

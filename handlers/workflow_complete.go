@@ -26,27 +26,27 @@ func (s *Server) CompleteWorkflowTask(c echo.Context, taskID worker.TaskID) erro
 	fence := x.workflowFence(taskID, body.Member("lease_owner").Text(), integerOf(body.Member("workflow_task_attempt")))
 	result, err := s.worker.CompleteWorkflowTask(x.context(), runtime.CompleteWorkflowTaskRequest{
 		WorkflowFence: fence, Commands: commandsOf(body.Member("commands")),
-		BodyDigest: body.Digest(carriers...), ProtocolMinor: x.minor,
+		BodyDigest: body.Digest(carriers...), ProtocolMinor: x.minor, Carriers: x.carriersOf(body),
 	})
 	if err != nil {
 		return err
 	}
-	reply := worker.CompleteWorkflowTaskReply{
-		TaskID: taskID, WorkflowTaskAttempt: fence.Attempt, Outcome: worker.CompleteWorkflowTaskReplyOutcomeCompleted,
-		Recorded: result.Recorded, RunID: result.RunID, RunStatus: worker.RunStatus(result.RunStatus),
-		LastHistorySequence: &result.LastHistorySequence,
+	var out objectWriter
+	out.text("task_id", taskID)
+	out.integer("workflow_task_attempt", fence.Attempt)
+	out.text("outcome", string(worker.CompleteWorkflowTaskReplyOutcomeCompleted))
+	out.boolean("recorded", result.Recorded)
+	out.text("run_id", result.RunID)
+	out.text("run_status", result.RunStatus)
+	if result.Recorded { // an empty list is told, an absent one means a repeat
+		out.texts("created_task_ids", result.CreatedTaskIDs)
+		out.raw("reason", nil)
+	} else {
+		out.text("reason", "already_completed")
 	}
-	if !result.Recorded {
-		reply.Reason = ptr("already_completed")
-		return x.reply(http.StatusOK, reply)
-	}
-	// An empty list is told, an absent one means a repeat.
-	return x.reply(http.StatusOK, recordedCompletion{reply, orEmpty(result.CreatedTaskIDs)})
-}
-
-type recordedCompletion struct {
-	worker.CompleteWorkflowTaskReply
-	CreatedTaskIDs []string `json:"created_task_ids"`
+	out.integer("last_history_sequence", result.LastHistorySequence)
+	x.carriedAnswers(&out, &result.CarriedAnswers)
+	return x.replyJSON(http.StatusOK, out.bytes())
 }
 
 // knowAttempt records the attempt that a refusal repeats, also when the body is otherwise invalid.
