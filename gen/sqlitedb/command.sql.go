@@ -197,34 +197,18 @@ func (q *Queries) CommandRequestInsert(ctx context.Context, arg CommandRequestIn
 
 const CommandUpdate = `-- name: CommandUpdate :execrows
 UPDATE commands SET
-    run_id = ?1, sequence = ?2, status = ?3, outcome =
-    ?4, rejection_reason = ?5, reason = ?6,
-    applied_at = ?7
-WHERE command_id = ?8
+    applied_at = ?1
+WHERE command_id = ?2
 `
 
 type CommandUpdateParams struct {
-	RunID           string
-	Sequence        int64
-	Status          string
-	Outcome         string
-	RejectionReason string
-	Reason          string
-	AppliedAt       int64
-	CommandID       string
+	AppliedAt int64
+	CommandID string
 }
 
+// A recorded command never changes but for the time at which it was applied.
 func (q *Queries) CommandUpdate(ctx context.Context, arg CommandUpdateParams) (int64, error) {
-	result, err := q.exec(ctx, q.commandUpdateStmt, CommandUpdate,
-		arg.RunID,
-		arg.Sequence,
-		arg.Status,
-		arg.Outcome,
-		arg.RejectionReason,
-		arg.Reason,
-		arg.AppliedAt,
-		arg.CommandID,
-	)
+	result, err := q.exec(ctx, q.commandUpdateStmt, CommandUpdate, arg.AppliedAt, arg.CommandID)
 	if err != nil {
 		return 0, err
 	}

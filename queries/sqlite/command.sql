@@ -14,9 +14,8 @@ INSERT INTO commands (
 );
 
 -- name: CommandUpdate :execrows
+-- A recorded command never changes but for the time at which it was applied.
 UPDATE commands SET
-    run_id = sqlc.arg(run_id), sequence = sqlc.arg(sequence), status = sqlc.arg(status), outcome =
-    sqlc.arg(outcome), rejection_reason = sqlc.arg(rejection_reason), reason = sqlc.arg(reason),
     applied_at = sqlc.arg(applied_at)
 WHERE command_id = sqlc.arg(command_id);
 

@@ -251,26 +251,11 @@ func UpdateSignal(s *rules.Signal) SignalUpdate {
 
 // CommandUpdate is the update of a command.
 type CommandUpdate struct {
-	RunID           string
-	Sequence        int64
-	Status          string
-	Outcome         string
-	RejectionReason string
-	Reason          string
-	AppliedAt       int64
-	CommandID       string
+	AppliedAt int64
+	CommandID string
 }
 
-// UpdateCommand is the update that stores c.
+// UpdateCommand is the update that stores c: when it was applied, and nothing else.
 func UpdateCommand(c *rules.Command) CommandUpdate {
-	return CommandUpdate{
-		RunID:           c.RunID,
-		Sequence:        c.Sequence,
-		Status:          c.Status,
-		Outcome:         c.Outcome,
-		RejectionReason: c.RejectionReason,
-		Reason:          c.Reason,
-		AppliedAt:       c.AppliedAt,
-		CommandID:       c.CommandID,
-	}
+	return CommandUpdate{AppliedAt: c.AppliedAt, CommandID: c.CommandID}
 }

@@ -169,8 +169,9 @@ var timers = table[rules.Timer]{
 }
 
 var commands = table[rules.Command]{
-	key:    "CommandID",
-	fixed:  []string{"WorkflowID", "Namespace", "Type", "TargetName", "RequestID", "AcceptedAt"},
+	key: "CommandID",
+	fixed: []string{"WorkflowID", "RunID", "Namespace", "Sequence", "Type", "TargetName", "RequestID", "Status", "Outcome",
+		"RejectionReason", "Reason", "AcceptedAt"},
 	insert: func(e *rules.Effects, r rules.Command) { e.NewCommands = []rules.Command{r} },
 	update: func(e *rules.Effects, r rules.Command) { e.Commands = []rules.Command{r} },
 	get: func(ctx context.Context, tx store.Tx, id string) (rules.Command, error) {
