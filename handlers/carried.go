@@ -1,15 +1,11 @@
 package handlers
 
 import (
-	"fmt"
-
 	"dwserver/gen/worker"
 	"dwserver/handlers/jsondoc"
 	"dwserver/handlers/schema"
 	"dwserver/runtime"
 	"dwserver/runtime/rules"
-
-	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // carriedSchemas check what rides on a completion. A break of them declines the rider and never
@@ -18,24 +14,6 @@ type carriedSchemas struct {
 	activityPoll *schema.Schema
 	workflowPoll *schema.Schema
 	continuation *schema.Schema
-}
-
-func newCarriedSchemas(document []byte) (carriedSchemas, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(document)
-	if err != nil {
-		return carriedSchemas{}, fmt.Errorf("handlers: the OpenAPI document does not load: %w", err)
-	}
-	var out carriedSchemas
-	compiler := schema.NewCompiler()
-	for name, into := range map[string]**schema.Schema{
-		"CarriedActivityPollRequest": &out.activityPoll, "CarriedWorkflowPollRequest": &out.workflowPoll,
-		"WorkflowContinuation": &out.continuation,
-	} {
-		if *into, err = compiler.Compile(doc.Components.Schemas[name]); err != nil {
-			return out, fmt.Errorf("handlers: schema %s: %w", name, err)
-		}
-	}
-	return out, nil
 }
 
 // carriersOf reads the polls that a completion carries.
@@ -57,7 +35,7 @@ func checked(v jsondoc.Value, s *schema.Schema) *jsondoc.Doc {
 	if err != nil {
 		return nil
 	}
-	if s.Check(doc).OrNil() != nil {
+	if s.Check(doc) != nil {
 		doc.Release()
 		return nil
 	}
