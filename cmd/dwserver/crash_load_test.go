@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strings"
+	"slices"
 
 	"dwserver/handlers/avro"
 )
@@ -36,6 +36,7 @@ func (l *loop) send(ctx context.Context, path string, body any) (answer envelope
 	for l.gate.wait(ctx) {
 		answer, err := l.api.call(ctx, http.MethodPost, path, body)
 		if err != nil {
+			l.ledger.count(&l.ledger.lost)
 			continue // a dead server; the gate tells when to try again
 		}
 		if answer.status >= http.StatusInternalServerError {
@@ -143,7 +144,9 @@ func (l *loop) report(path string, body any, acknowledged func()) {
 	case !ok:
 	case answer.status == http.StatusOK:
 		acknowledged()
-	case answer.status != http.StatusConflict || !strings.Contains(strings.Join(lost, " "), answer.Reason):
+	case answer.status == http.StatusConflict && slices.Contains(lost, answer.Reason):
+		l.ledger.count(&l.ledger.refused)
+	default:
 		l.ledger.found("%s %s: %s", l.name, path, answer)
 	}
 }

@@ -25,6 +25,8 @@ type ledger struct {
 	byID     map[string]string            // workflow id → run id of acknowledged starts
 	acked    map[string]map[string]string // kind → key → token
 	findings []string
+	lost     int // requests whose answer a kill took
+	refused  int // outcomes of tasks that were no longer the worker's
 }
 
 func newLedger() *ledger {
@@ -43,6 +45,12 @@ func (l *ledger) started(id, run string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.byID[id] = run
+}
+
+func (l *ledger) count(n *int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	*n++
 }
 
 // acknowledge notes what a server said it recorded. It can say so once for each thing: a second worker
@@ -65,8 +73,8 @@ func (l *ledger) runs() map[string]string {
 func (l *ledger) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return fmt.Sprintf("acknowledged: %d starts, %d steps, %d completed and %d failed attempts", len(l.byID),
-		len(l.acked[takenStep]), len(l.acked[completedAttempt]), len(l.acked[failedAttempt]))
+	return fmt.Sprintf("acknowledged: %d starts, %d steps, %d completed and %d failed attempts; %d answers lost, %d outcomes refused",
+		len(l.byID), len(l.acked[takenStep]), len(l.acked[completedAttempt]), len(l.acked[failedAttempt]), l.lost, l.refused)
 }
 
 // verify compares the ledger with what the server now has.
@@ -74,6 +82,7 @@ func (c *crash) verify(t *testing.T) {
 	t.Helper()
 	l := c.ledger
 	assert.Empty(t, l.findings)
+	assert.NotZero(t, l.lost, "the kills came while nothing was asked: they showed nothing")
 	assert.Len(t, l.acked[takenStep], len(l.byID)*len(program), "every step of every run was acknowledged to somebody")
 	completed, failed := map[string]bool{}, map[string]bool{}
 	for id, run := range l.byID {

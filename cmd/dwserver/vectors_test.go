@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,29 +27,37 @@ func TestVectorsMistakes(t *testing.T) {
 	assert.Contains(t, stderr, "cluster info")
 }
 
-func TestVectorsThatFailAreAnExitStatus(t *testing.T) {
-	// A server that knows nothing: every vector that does anything fails on it.
-	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, err := w.Write([]byte(`{}`))
-		assert.NoError(t, err)
+func TestVectorsThatFailAreTheExitStatus(t *testing.T) {
+	real, err := url.Parse(launch(t, dbFile(t)).base(t))
+	require.NoError(t, err)
+	// A server that cannot start workflows, otherwise the real one.
+	proxy := httputil.NewSingleHostReverseProxy(real)
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && r.URL.Path == "/api/workflows" {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		proxy.ServeHTTP(w, r)
 	}))
-	defer empty.Close()
-	status, out, stderr := call(t, nil, "vectors", "--target", empty.URL, "--json")
+	defer broken.Close()
+	const some = "^(lease/workflow/heartbeat-renews|receipts/registration/repeat)$"
+	status, out, stderr := call(t, nil, "vectors", "--target", broken.URL, "--only", some)
 	assert.Equal(t, exitFailure, status)
-	assert.Contains(t, stderr, "failed")
-	var report vectors.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &report))
-	assert.NotZero(t, report.Failed)
-	assert.Zero(t, report.Passed)
+	assert.Contains(t, stderr, "1 failed, 1 passed")
+	assert.Contains(t, out, "failed lease/workflow/heartbeat-renews: ")
+	assert.Contains(t, out, "\n1 passed, 1 failed, 0 skipped\n")
+
+	status, out, stderr = call(t, nil, "vectors", "--target", real.String(), "--only", some)
+	assert.Equal(t, exitOK, status, stderr)
+	assert.Equal(t, "2 passed, 0 failed, 0 skipped\n", out)
 }
 
-func TestVectorsServesThemselves(t *testing.T) {
-	status, out, stderr := call(t, nil, "vectors", "--only", "^commands", "--json")
+func TestVectorsServeThemselves(t *testing.T) {
+	status, out, stderr := call(t, nil, "vectors", "--only", "^lease/workflow/heartbeat-renews$", "--json")
 	assert.Equal(t, exitOK, status, stderr+out)
 	var report vectors.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &report))
-	assert.NotZero(t, report.Passed)
+	assert.Equal(t, 1, report.Passed)
 }
 
 func TestVectorsOfNoNameAreAFailure(t *testing.T) {
