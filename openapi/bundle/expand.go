@@ -90,13 +90,13 @@ func requestBody(short *yaml.Node) *yaml.Node {
 }
 
 // content is the JSON media type with the schema and examples of a shorthand.
-// `media` names another type, whose schema is then a plain string.
+// `media` names another type, for a body that is some object.
 func content(short *yaml.Node) *yaml.Node {
 	media, kind := mapping(), "application/json"
 	if m := get(short, "media"); m != nil {
 		kind = m.Value
 		schema := mapping()
-		put(schema, "type", text("string"))
+		put(schema, "type", text("object"))
 		put(media, "schema", schema)
 	} else {
 		put(media, "schema", reference("schemas", scalar(get(short, "schema"))))

@@ -48,7 +48,7 @@ func (s *scope) matchObject(want map[string]any, got any, at string) error {
 	if !ok {
 		return fmt.Errorf("%s: want an object, got %s", at, show(got))
 	}
-	for _, name := range sortedNames(want) {
+	for _, name := range savingFirst(want) {
 		value, there := object[name]
 		if !there {
 			value = absent{}
@@ -123,6 +123,39 @@ func show(value any) string {
 		return string(text[:400]) + "…"
 	}
 	return string(text)
+}
+
+// savingFirst orders members so that what one saves can stand in another.
+func savingFirst(pattern map[string]any) []string {
+	names := sortedNames(pattern)
+	slices.SortStableFunc(names, func(a, b string) int {
+		return saveRank(pattern[a]) - saveRank(pattern[b])
+	})
+	return names
+}
+
+func saveRank(pattern any) int {
+	if saves(pattern) {
+		return 0
+	}
+	return 1
+}
+
+func saves(pattern any) bool {
+	switch v := pattern.(type) {
+	case map[string]any:
+		if _, direct := v["$save"]; direct {
+			return true
+		}
+		for _, inner := range v {
+			if saves(inner) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, saves)
+	}
+	return false
 }
 
 func sortedNames(m map[string]any) []string {

@@ -95,7 +95,11 @@ func (s *scope) expand(value any) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			out[name] = expanded
+			key, err := s.expandText(name)
+			if err != nil {
+				return nil, err
+			}
+			out[fmt.Sprint(key)] = expanded
 		}
 		return out, nil
 	}
