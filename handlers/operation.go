@@ -3,10 +3,11 @@ package handlers
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
+	"sync"
 
 	"dwserver/handlers/schema"
+	"dwserver/openapi"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -36,19 +37,39 @@ type operation struct {
 	command string // name in the control_plane object, "" outside workflow operations
 }
 
-// operations are all operations of a document by method and echo path.
-type operations map[string]*operation
+// operations are the compiled operations of both documents by operationId.
+type operations struct {
+	byID    map[string]*operation
+	carried carriedSchemas
+}
 
-var pathParameter = regexp.MustCompile(`\{([^}]+)\}`)
-
-func echoPath(path string) string { return pathParameter.ReplaceAllString(path, ":$1") }
-
-// compile reads an OpenAPI document.
-func (ops operations) compile(document []byte, p *plane, c Config) error {
-	doc, err := openapi3.NewLoader().LoadFromData(document)
-	if err != nil {
-		return fmt.Errorf("handlers: the OpenAPI document does not load: %w", err)
+// contract are the parsed OpenAPI documents of the two planes. They are read once a process.
+var contract = sync.OnceValues(func() (docs [2]*openapi3.T, err error) {
+	for i, document := range [][]byte{openapi.WorkerProtocol, openapi.ControlPlane} {
+		if docs[i], err = openapi3.NewLoader().LoadFromData(document); err != nil {
+			return docs, fmt.Errorf("handlers: an OpenAPI document does not load: %w", err)
+		}
 	}
+	return docs, nil
+})
+
+// compileOperations reads both documents.
+func compileOperations(c Config) (*operations, error) {
+	docs, err := contract()
+	if err != nil {
+		return nil, err
+	}
+	ops := &operations{byID: map[string]*operation{}}
+	for i, p := range []*plane{workerPlane, controlPlane} {
+		if err := ops.compile(docs[i], p, c); err != nil {
+			return nil, err
+		}
+	}
+	return ops, nil
+}
+
+// compile reads the operations of one document.
+func (ops *operations) compile(doc *openapi3.T, p *plane, c Config) (err error) {
 	compiler := schema.NewCompiler()
 	for path, item := range doc.Paths.Map() {
 		for method, spec := range item.Operations() {
@@ -59,7 +80,22 @@ func (ops operations) compile(document []byte, p *plane, c Config) error {
 			if op.body, err = requestSchema(compiler, spec); err != nil {
 				return fmt.Errorf("handlers: %s: %w", op.id, err)
 			}
-			ops[method+" "+echoPath(path)] = op
+			ops.byID[op.id] = op
+		}
+	}
+	if p == workerPlane {
+		return ops.compileCarried(compiler, doc.Components.Schemas)
+	}
+	return nil
+}
+
+func (ops *operations) compileCarried(compiler *schema.Compiler, schemas openapi3.Schemas) (err error) {
+	for name, into := range map[string]**schema.Schema{
+		"CarriedActivityPollRequest": &ops.carried.activityPoll, "CarriedWorkflowPollRequest": &ops.carried.workflowPoll,
+		"WorkflowContinuation": &ops.carried.continuation,
+	} {
+		if *into, err = compiler.Compile(schemas[name]); err != nil {
+			return fmt.Errorf("handlers: %s: %w", name, err)
 		}
 	}
 	return nil

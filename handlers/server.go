@@ -24,7 +24,6 @@ import (
 
 	"dwserver/gen/control"
 	"dwserver/gen/worker"
-	"dwserver/openapi"
 	"dwserver/runtime"
 
 	"github.com/labstack/echo/v4"
@@ -84,9 +83,6 @@ func newServer(o Options) (*Server, error) {
 	if s.capabilities, err = capabilitiesDocument(s.config); err != nil {
 		return nil, err
 	}
-	if s.carried, err = newCarriedSchemas(openapi.WorkerProtocol); err != nil {
-		return nil, err
-	}
 	if s.cluster, err = clusterDocument(&s.config, s.capabilities); err != nil {
 		return nil, err
 	}
@@ -97,15 +93,13 @@ func newServer(o Options) (*Server, error) {
 
 // routes puts the edge in front of every operation of both documents.
 func (s *Server) routes() (*echo.Echo, error) {
-	ops := operations{}
-	if err := ops.compile(openapi.WorkerProtocol, workerPlane, s.config); err != nil {
+	ops, err := compileOperations(s.config)
+	if err != nil {
 		return nil, err
 	}
-	if err := ops.compile(openapi.ControlPlane, controlPlane, s.config); err != nil {
-		return nil, err
-	}
-	edge := make(map[string][]echo.MiddlewareFunc, len(ops))
-	for _, op := range ops {
+	s.carried = ops.carried
+	edge := make(map[string][]echo.MiddlewareFunc, len(ops.byID))
+	for _, op := range ops.byID {
 		edge[op.id] = []echo.MiddlewareFunc{func(next echo.HandlerFunc) echo.HandlerFunc { return s.wrap(op, next) }}
 	}
 	e := echo.New()
