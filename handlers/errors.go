@@ -115,6 +115,9 @@ func (x *exchange) fail(err error) error {
 // refuse answers a typed "no".
 func (x *exchange) refuse(refused *runtime.Refusal) error {
 	status := statusOf(x.op, refused.Reason)
+	if refused.Fields["limit_kind"] == "payload_size" {
+		status = http.StatusUnprocessableEntity // of the request itself, on every operation
+	}
 	body := make(map[string]any, len(refused.Fields)+12)
 	if x.op.plane == workerPlane {
 		if x.admitted {
