@@ -40,7 +40,7 @@ func TestVectorsThatFailAreTheExitStatus(t *testing.T) {
 		proxy.ServeHTTP(w, r)
 	}))
 	defer broken.Close()
-	const some = "^(lease/workflow/heartbeat-renews|receipts/registration/repeat)$"
+	const some = "^(lease/workflow/heartbeat-renews|receipts/registration/unknown-token)$"
 	status, out, stderr := call(t, nil, "vectors", "--target", broken.URL, "--only", some)
 	assert.Equal(t, exitFailure, status)
 	assert.Contains(t, stderr, "1 failed, 1 passed")

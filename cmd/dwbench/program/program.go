@@ -25,7 +25,7 @@ const (
 // Program is one kind of workflow. Its kind is its workflow type.
 type Program struct {
 	Kind  string        `json:"kind"`
-	Steps int           `json:"steps"`           // activities, or signals
+	Steps int           `json:"steps"`           // how many of them
 	Work  time.Duration `json:"work"`            // how long an activity takes
 	DueAt int64         `json:"due_at,omitzero"` // Timer: fires in the second before this Unix time
 }
@@ -65,11 +65,9 @@ func (p *Program) Commands(out []byte, s State, now time.Time) (text []byte, ope
 	return append(out, "["+activity+"}]"...), 1, false
 }
 
+// finished reports whether every step was commanded; of a workflow that is not waiting they have ended, too.
 func (p *Program) finished(s State) bool {
-	if p.Kind == Timer {
-		return s.Resolved > 0
-	}
-	return s.Resolved >= p.Steps
+	return s.Opened >= p.Steps
 }
 
 const activity = `{"type":"schedule_activity","activity_type":"` + ActivityType + `","arguments":` + Arguments

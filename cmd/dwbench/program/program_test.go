@@ -54,9 +54,9 @@ func TestLocal(t *testing.T) {
 }
 
 func TestTimerFiresInTheSecondBeforeItsTime(t *testing.T) {
-	list, _, _ := commands(t, Program{Kind: Timer, DueAt: 1010}, State{}) // at 1000.9
+	list, _, _ := commands(t, Program{Kind: Timer, Steps: 1, DueAt: 1010}, State{}) // at 1000.9
 	require.EqualValues(t, 9, list[0]["delay_seconds"])                   // at 1009.9
-	list, _, _ = commands(t, Program{Kind: Timer, DueAt: 10}, State{})
+	list, _, _ = commands(t, Program{Kind: Timer, Steps: 1, DueAt: 10}, State{})
 	require.EqualValues(t, 0, list[0]["delay_seconds"])
 }
 
@@ -68,6 +68,9 @@ func TestReplay(t *testing.T) {
 	p := Program{Kind: Signals, Steps: 3}
 	require.Equal(t, State{1, 2}, r.State)
 	require.False(t, p.Waiting(r.State))
+	list, opens, _ := commands(t, p, r.State)
+	require.Equal(t, "open_signal_wait", list[0]["type"])
+	require.Equal(t, 1, opens)
 	require.NoError(t, r.Page([]byte(`[{"event_type":"TimerScheduled","payload":{}},{"event_type":"TimerFired",
 		"payload":{"fire_at":"2026-01-02T03:04:05.000006Z","fired_at":"2026-01-02T03:04:05.001006Z"}}]`)))
 	require.Equal(t, time.Millisecond, r.Fired.Sub(r.FireAt))

@@ -1,0 +1,135 @@
+package worker
+
+import (
+	"fmt"
+
+	"dwserver/cmd/dwbench/wire"
+)
+
+// carried are the polls that a completion carries: the request id by kind, empty for a kind that is not
+// asked for.
+type carried [2]string
+
+// carry adds the polls to a completion.
+func (w *Worker) carry(o *wire.Object, c carried) {
+	for k, id := range c {
+		if id != "" {
+			o.Raw(carriers[k], w.pollObject(id, kind(k), 0))
+		}
+	}
+}
+
+// completion is the answer to a completion of either kind.
+type completion struct {
+	recorded     bool
+	lastSequence int64
+	polls        [2]carriedAnswer
+	continuation *continuationAnswer
+}
+
+type carriedAnswer struct {
+	attempted bool
+	lease     *lease // nil when declined
+	reason    string
+}
+
+type continuationAnswer struct {
+	accepted     bool
+	reason       string
+	lastSequence int64
+}
+
+func readCompletion(body []byte) (*completion, error) {
+	var c completion
+	var fault error
+	err := wire.Members(body, func(name, value []byte) bool {
+		switch string(name) {
+		case "recorded":
+			c.recorded = wire.True(value)
+		case "last_history_sequence":
+			c.lastSequence = wire.Integer(value)
+		case "workflow_poll":
+			c.polls[workflowKind], fault = readCarried(workflowKind, value)
+		case "activity_poll":
+			c.polls[activityKind], fault = readCarried(activityKind, value)
+		case "workflow_continuation":
+			c.continuation, fault = readContinuation(value)
+		}
+		return fault == nil
+	})
+	if fault != nil {
+		err = fault
+	}
+	if err != nil {
+		return nil, fmt.Errorf("completion answer: %w", err)
+	}
+	return &c, nil
+}
+
+func readCarried(k kind, member []byte) (a carriedAnswer, err error) {
+	if wire.Null(member) {
+		return a, nil
+	}
+	a.attempted = true
+	var answer []byte
+	err = wire.Members(member, func(name, value []byte) bool {
+		switch string(name) {
+		case "answer":
+			answer = value
+		case "reason":
+			a.reason = wire.Text(value)
+		}
+		return true
+	})
+	if err == nil && answer != nil {
+		a.lease, err = readLease(k, answer)
+	}
+	return a, err
+}
+
+func readContinuation(member []byte) (*continuationAnswer, error) {
+	if wire.Null(member) {
+		return nil, nil
+	}
+	var a continuationAnswer
+	err := wire.Members(member, func(name, value []byte) bool {
+		switch string(name) {
+		case "accepted":
+			a.accepted = wire.True(value)
+		case "reason":
+			a.reason = wire.Text(value)
+		case "last_history_sequence":
+			a.lastSequence = wire.Integer(value)
+		}
+		return true
+	})
+	return &a, err
+}
+
+// granted returns the leases of the carried polls. A repeated completion answers none of them although the
+// first one may have leased, so their ids are asked for.
+func (w *Worker) granted(conn *wire.Conn, c carried, a *completion, retried bool) ([]*lease, error) {
+	var leases []*lease
+	for k, id := range c {
+		if id == "" {
+			continue
+		}
+		answer := a.polls[k]
+		switch {
+		case answer.lease != nil:
+			w.tally.count("carried_lease", 1)
+			leases = append(leases, answer.lease)
+		case answer.attempted:
+			w.tally.count("carried_declined:"+answer.reason, 1)
+		case retried && !a.recorded:
+			l, err := w.poll(conn, kind(k), id, 0)
+			if err != nil {
+				return leases, err
+			}
+			if l != nil {
+				leases = append(leases, l)
+			}
+		}
+	}
+	return leases, nil
+}
