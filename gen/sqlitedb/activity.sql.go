@@ -14,7 +14,7 @@ SELECT
     execution_id, run_id, namespace, sequence, activity_type, task_queue, status, attempt_count,
     attempt_id, task_id, retry_policy, parallel, scheduled_event, schedule_deadline_at,
     schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
-    started_at, last_heartbeat_at, closed_at, closed_event_sequence
+    started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
 FROM activities
 WHERE execution_id = ?1
 `
@@ -46,6 +46,7 @@ func (q *Queries) ActivityGet(ctx context.Context, executionID string) (Activity
 		&i.LastHeartbeatAt,
 		&i.ClosedAt,
 		&i.ClosedEventSequence,
+		&i.IsLocal,
 	)
 	return i, err
 }
@@ -55,9 +56,9 @@ INSERT INTO activities (
     execution_id, run_id, namespace, sequence, activity_type, task_queue, status, attempt_count,
     attempt_id, task_id, retry_policy, parallel, scheduled_event, schedule_deadline_at,
     schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
-    started_at, last_heartbeat_at, closed_at, closed_event_sequence
+    started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
 ) VALUES (
-    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 )
 `
 
@@ -85,6 +86,7 @@ type ActivityInsertParams struct {
 	LastHeartbeatAt     int64
 	ClosedAt            int64
 	ClosedEventSequence int64
+	IsLocal             int64
 }
 
 func (q *Queries) ActivityInsert(ctx context.Context, arg ActivityInsertParams) error {
@@ -112,6 +114,7 @@ func (q *Queries) ActivityInsert(ctx context.Context, arg ActivityInsertParams) 
 		arg.LastHeartbeatAt,
 		arg.ClosedAt,
 		arg.ClosedEventSequence,
+		arg.IsLocal,
 	)
 	return err
 }
@@ -121,7 +124,7 @@ SELECT
     execution_id, run_id, namespace, sequence, activity_type, task_queue, status, attempt_count,
     attempt_id, task_id, retry_policy, parallel, scheduled_event, schedule_deadline_at,
     schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
-    started_at, last_heartbeat_at, closed_at, closed_event_sequence
+    started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
 FROM activities
 WHERE next_deadline_at <= ?1 AND next_deadline_at < 9223372036854775807
 ORDER BY next_deadline_at
@@ -166,6 +169,7 @@ func (q *Queries) ActivityListDue(ctx context.Context, arg ActivityListDueParams
 			&i.LastHeartbeatAt,
 			&i.ClosedAt,
 			&i.ClosedEventSequence,
+			&i.IsLocal,
 		); err != nil {
 			return nil, err
 		}
@@ -185,7 +189,7 @@ SELECT
     execution_id, run_id, namespace, sequence, activity_type, task_queue, status, attempt_count,
     attempt_id, task_id, retry_policy, parallel, scheduled_event, schedule_deadline_at,
     schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
-    started_at, last_heartbeat_at, closed_at, closed_event_sequence
+    started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
 FROM activities
 WHERE run_id = ?1 AND status IN ('pending', 'running')
 ORDER BY execution_id
@@ -224,6 +228,74 @@ func (q *Queries) ActivityListOpen(ctx context.Context, runID string) ([]Activit
 			&i.LastHeartbeatAt,
 			&i.ClosedAt,
 			&i.ClosedEventSequence,
+			&i.IsLocal,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ActivityListPage = `-- name: ActivityListPage :many
+SELECT
+    execution_id, run_id, namespace, sequence, activity_type, task_queue, status, attempt_count,
+    attempt_id, task_id, retry_policy, parallel, scheduled_event, schedule_deadline_at,
+    schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
+    started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
+FROM activities
+WHERE run_id = ?1 AND sequence > ?2
+ORDER BY sequence
+LIMIT ?3
+`
+
+type ActivityListPageParams struct {
+	RunID   string
+	After   int64
+	MaxRows int64
+}
+
+// The activities of a run after an authored sequence, open or not.
+func (q *Queries) ActivityListPage(ctx context.Context, arg ActivityListPageParams) ([]Activity, error) {
+	rows, err := q.query(ctx, q.activityListPageStmt, ActivityListPage, arg.RunID, arg.After, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Activity
+	for rows.Next() {
+		var i Activity
+		if err := rows.Scan(
+			&i.ExecutionID,
+			&i.RunID,
+			&i.Namespace,
+			&i.Sequence,
+			&i.ActivityType,
+			&i.TaskQueue,
+			&i.Status,
+			&i.AttemptCount,
+			&i.AttemptID,
+			&i.TaskID,
+			&i.RetryPolicy,
+			&i.Parallel,
+			&i.ScheduledEvent,
+			&i.ScheduleDeadlineAt,
+			&i.ScheduleToCloseAt,
+			&i.CloseDeadlineAt,
+			&i.HeartbeatDeadlineAt,
+			&i.NextDeadlineAt,
+			&i.CreatedAt,
+			&i.StartedAt,
+			&i.LastHeartbeatAt,
+			&i.ClosedAt,
+			&i.ClosedEventSequence,
+			&i.IsLocal,
 		); err != nil {
 			return nil, err
 		}
@@ -293,7 +365,7 @@ func (q *Queries) ActivityUpdate(ctx context.Context, arg ActivityUpdateParams) 
 const AttemptGet = `-- name: AttemptGet :one
 SELECT
     attempt_id, execution_id, run_id, task_id, attempt_number, status, lease_owner, started_at,
-    last_heartbeat_at, closed_at, outcome, receipt, next_task_id
+    last_heartbeat_at, closed_at, outcome, receipt, next_task_id, worker_attempt_id
 FROM activity_attempts
 WHERE attempt_id = ?1
 `
@@ -315,6 +387,7 @@ func (q *Queries) AttemptGet(ctx context.Context, attemptID string) (ActivityAtt
 		&i.Outcome,
 		&i.Receipt,
 		&i.NextTaskID,
+		&i.WorkerAttemptID,
 	)
 	return i, err
 }
@@ -322,9 +395,9 @@ func (q *Queries) AttemptGet(ctx context.Context, attemptID string) (ActivityAtt
 const AttemptInsert = `-- name: AttemptInsert :exec
 INSERT INTO activity_attempts (
     attempt_id, execution_id, run_id, task_id, attempt_number, status, lease_owner, started_at,
-    last_heartbeat_at, closed_at, outcome, receipt, next_task_id
+    last_heartbeat_at, closed_at, outcome, receipt, next_task_id, worker_attempt_id
 ) VALUES (
-    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 )
 `
 
@@ -342,6 +415,7 @@ type AttemptInsertParams struct {
 	Outcome         string
 	Receipt         []byte
 	NextTaskID      string
+	WorkerAttemptID string
 }
 
 func (q *Queries) AttemptInsert(ctx context.Context, arg AttemptInsertParams) error {
@@ -359,8 +433,56 @@ func (q *Queries) AttemptInsert(ctx context.Context, arg AttemptInsertParams) er
 		arg.Outcome,
 		arg.Receipt,
 		arg.NextTaskID,
+		arg.WorkerAttemptID,
 	)
 	return err
+}
+
+const AttemptList = `-- name: AttemptList :many
+SELECT
+    attempt_id, execution_id, run_id, task_id, attempt_number, status, lease_owner, started_at,
+    last_heartbeat_at, closed_at, outcome, receipt, next_task_id, worker_attempt_id
+FROM activity_attempts
+WHERE execution_id = ?1
+ORDER BY attempt_number
+`
+
+func (q *Queries) AttemptList(ctx context.Context, executionID string) ([]ActivityAttempt, error) {
+	rows, err := q.query(ctx, q.attemptListStmt, AttemptList, executionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ActivityAttempt
+	for rows.Next() {
+		var i ActivityAttempt
+		if err := rows.Scan(
+			&i.AttemptID,
+			&i.ExecutionID,
+			&i.RunID,
+			&i.TaskID,
+			&i.AttemptNumber,
+			&i.Status,
+			&i.LeaseOwner,
+			&i.StartedAt,
+			&i.LastHeartbeatAt,
+			&i.ClosedAt,
+			&i.Outcome,
+			&i.Receipt,
+			&i.NextTaskID,
+			&i.WorkerAttemptID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const AttemptUpdate = `-- name: AttemptUpdate :execrows

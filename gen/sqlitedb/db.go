@@ -36,6 +36,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.activityListOpenStmt, err = db.PrepareContext(ctx, ActivityListOpen); err != nil {
 		return nil, fmt.Errorf("error preparing query ActivityListOpen: %w", err)
 	}
+	if q.activityListPageStmt, err = db.PrepareContext(ctx, ActivityListPage); err != nil {
+		return nil, fmt.Errorf("error preparing query ActivityListPage: %w", err)
+	}
 	if q.activityUpdateStmt, err = db.PrepareContext(ctx, ActivityUpdate); err != nil {
 		return nil, fmt.Errorf("error preparing query ActivityUpdate: %w", err)
 	}
@@ -44,6 +47,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.attemptInsertStmt, err = db.PrepareContext(ctx, AttemptInsert); err != nil {
 		return nil, fmt.Errorf("error preparing query AttemptInsert: %w", err)
+	}
+	if q.attemptListStmt, err = db.PrepareContext(ctx, AttemptList); err != nil {
+		return nil, fmt.Errorf("error preparing query AttemptList: %w", err)
 	}
 	if q.attemptUpdateStmt, err = db.PrepareContext(ctx, AttemptUpdate); err != nil {
 		return nil, fmt.Errorf("error preparing query AttemptUpdate: %w", err)
@@ -274,6 +280,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing activityListOpenStmt: %w", cerr)
 		}
 	}
+	if q.activityListPageStmt != nil {
+		if cerr := q.activityListPageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing activityListPageStmt: %w", cerr)
+		}
+	}
 	if q.activityUpdateStmt != nil {
 		if cerr := q.activityUpdateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing activityUpdateStmt: %w", cerr)
@@ -287,6 +298,11 @@ func (q *Queries) Close() error {
 	if q.attemptInsertStmt != nil {
 		if cerr := q.attemptInsertStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attemptInsertStmt: %w", cerr)
+		}
+	}
+	if q.attemptListStmt != nil {
+		if cerr := q.attemptListStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing attemptListStmt: %w", cerr)
 		}
 	}
 	if q.attemptUpdateStmt != nil {
@@ -672,9 +688,11 @@ type Queries struct {
 	activityInsertStmt       *sql.Stmt
 	activityListDueStmt      *sql.Stmt
 	activityListOpenStmt     *sql.Stmt
+	activityListPageStmt     *sql.Stmt
 	activityUpdateStmt       *sql.Stmt
 	attemptGetStmt           *sql.Stmt
 	attemptInsertStmt        *sql.Stmt
+	attemptListStmt          *sql.Stmt
 	attemptUpdateStmt        *sql.Stmt
 	commandGetStmt           *sql.Stmt
 	commandInsertStmt        *sql.Stmt
@@ -753,9 +771,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		activityInsertStmt:       q.activityInsertStmt,
 		activityListDueStmt:      q.activityListDueStmt,
 		activityListOpenStmt:     q.activityListOpenStmt,
+		activityListPageStmt:     q.activityListPageStmt,
 		activityUpdateStmt:       q.activityUpdateStmt,
 		attemptGetStmt:           q.attemptGetStmt,
 		attemptInsertStmt:        q.attemptInsertStmt,
+		attemptListStmt:          q.attemptListStmt,
 		attemptUpdateStmt:        q.attemptUpdateStmt,
 		commandGetStmt:           q.commandGetStmt,
 		commandInsertStmt:        q.commandInsertStmt,

@@ -28,6 +28,7 @@ type Activity struct {
 	LastHeartbeatAt     int64
 	ClosedAt            int64
 	ClosedEventSequence int64
+	IsLocal             int64
 }
 
 type ActivityAttempt struct {
@@ -44,6 +45,7 @@ type ActivityAttempt struct {
 	Outcome         string
 	Receipt         []byte
 	NextTaskID      string
+	WorkerAttemptID string
 }
 
 type Command struct {

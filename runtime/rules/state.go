@@ -212,6 +212,7 @@ type Activity struct {
 	LastHeartbeatAt     int64
 	ClosedAt            int64
 	ClosedEventSequence int64
+	IsLocal             int64 // 1 when a workflow worker ran it in its own process
 }
 
 // Attempt is one delivery of an activity.
@@ -229,6 +230,7 @@ type Attempt struct {
 	Outcome         string // completed or failed as reported by the worker, "" otherwise
 	Receipt         []byte // digest of the recorded outcome's canonical body
 	NextTaskID      string // task the recorded outcome created
+	WorkerAttemptID string // id a worker gave the attempt of a local activity
 }
 
 // Timer is a durable timer: plain, or the timeout of a wait.

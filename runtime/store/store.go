@@ -146,6 +146,10 @@ type Reader interface {
 	ListOpenActivitiesOf(ctx context.Context, runID string) ([]rules.Activity, error)
 	ListOpenTimersOf(ctx context.Context, runID string) ([]rules.Timer, error)
 	ListCommands(ctx context.Context, runID string) ([]rules.Command, error) // ascending sequence
+	// ListActivities lists a run's activities after an authored sequence, ascending, at most limit;
+	// ListAttempts all attempts of one, by number.
+	ListActivities(ctx context.Context, runID string, after, limit int64) ([]rules.Activity, error)
+	ListAttempts(ctx context.Context, executionID string) ([]rules.Attempt, error)
 	// ListWorkflows pages over the runs of a namespace, newest start first, id descending.
 	ListWorkflows(ctx context.Context, p ListPage) ([]rules.Run, error)
 	// ListEvents returns the events of a run after a sequence up to and including another,

@@ -22,6 +22,7 @@ CREATE TABLE activities (
     last_heartbeat_at INTEGER NOT NULL,
     closed_at INTEGER NOT NULL,
     closed_event_sequence INTEGER NOT NULL,
+    is_local INTEGER NOT NULL,
     PRIMARY KEY (execution_id)
 ) STRICT;
 
@@ -43,6 +44,7 @@ CREATE TABLE activity_attempts (
     outcome TEXT NOT NULL,
     receipt BLOB NOT NULL,
     next_task_id TEXT NOT NULL,
+    worker_attempt_id TEXT NOT NULL,
     PRIMARY KEY (attempt_id)
 ) STRICT, WITHOUT ROWID;
 

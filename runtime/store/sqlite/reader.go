@@ -63,6 +63,18 @@ func (s *Store) ListRuns(ctx context.Context, workflowID string) ([]rules.Run, e
 	return all(list, asRun, s.end(err))
 }
 
+func (s *Store) ListActivities(ctx context.Context, runID string, after, limit int64) ([]rules.Activity, error) {
+	rows, err := s.q.ActivityListPage(s.during(ctx), sqlitedb.ActivityListPageParams{RunID: runID, After: after, MaxRows: limit})
+	return all(rows, asActivity, s.end(err))
+}
+
+func (s *Store) ListAttempts(ctx context.Context, executionID string) ([]rules.Attempt, error) {
+	rows, err := s.q.AttemptList(s.during(ctx), executionID)
+	return all(rows, asAttempt, s.end(err))
+}
+
+func asAttempt(row sqlitedb.ActivityAttempt) rules.Attempt { return rules.Attempt(row) }
+
 func (s *Store) ListLabels(ctx context.Context, runIDs []string) ([]rules.RunInput, error) {
 	list, err := s.q.RunLabelsList(s.during(ctx), runIDs)
 	return all(list, asLabels, s.end(err))
