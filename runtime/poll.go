@@ -3,14 +3,12 @@ package runtime
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"sort"
 	"strings"
 	"time"
 
 	"dwserver/runtime/rules"
-	"dwserver/runtime/store"
 	"dwserver/runtime/wake"
 )
 
@@ -110,7 +108,7 @@ func (e *Engine) admit(ctx context.Context, kind *pollKind, req *PollRequest) (r
 			With("registered_build_id", worker.BuildID).With("requested_build_id", req.BuildID)
 	case worker.Status == rules.WorkerDraining:
 		return worker, drainingRefusal(&worker)
-	case slices.Contains(req.TaskKinds, "update_validation"):
+	case len(kind.types(&worker)) > 0 && slices.Contains(req.TaskKinds, "update_validation"):
 		return worker, refuse("update_validation_capability_not_advertised",
 			"Update validation tasks are not available.").With("poll_status", "unsupported").With("task", nil)
 	}
@@ -131,25 +129,12 @@ func drainingRefusal(worker *rules.Worker) *Refusal {
 		With("worker_status", rules.WorkerDraining).With("drain_intent", rules.WorkerDraining)
 }
 
-// withoutTypes holds the poll of a worker that registered no type of the kind for a moment.
-func (p *poll) withoutTypes(ctx context.Context, hold time.Duration) (PollResult, error) {
-	w := p.hub.Wait(p.key(), p.worker.WorkerID, nil)
-	defer p.hub.Leave(w, false)
-	deadline, stop := p.clock.After(hold)
-	defer stop()
-	select {
-	case <-deadline:
-	case <-ctx.Done():
-	case r := <-w.C:
-		if r == wake.Superseded {
-			return p.empty(PollStaleRegistration), nil
-		}
+// held is the poll as one that waits.
+func (p *poll) held() wake.Poll {
+	return wake.Poll{
+		Key:      wake.Key{Namespace: p.req.Namespace, TaskQueue: p.req.TaskQueue, Kind: p.kind.kind},
+		WorkerID: p.worker.WorkerID, Types: p.types, BuildID: p.worker.BuildID, ProtocolMinor: p.req.ProtocolMinor,
 	}
-	return p.empty(p.kind.noType), nil
-}
-
-func (p *poll) key() wake.Key {
-	return wake.Key{Namespace: p.req.Namespace, TaskQueue: p.req.TaskQueue, Kind: p.kind.kind}
 }
 
 func (p *poll) empty(status string) PollResult {
@@ -165,153 +150,4 @@ func (p *poll) binding() string {
 	sort.Strings(kinds)
 	doc, _ := json.Marshal([]string{p.req.TaskQueue, p.req.BuildID, strings.Join(kinds, ",")}) // strings always marshal
 	return string(doc)
-}
-
-// errAgain says that a claim did other due work of the run and should be tried again.
-var errAgain = errors.New("claim again")
-
-// wait claims, and while there is nothing waits for a wake, the deadline or the drain. It holds no
-// connection and no transaction meanwhile.
-func (p *poll) wait(ctx context.Context, deadline <-chan time.Time, hold bool) (PollResult, error) {
-	w := p.hub.Wait(p.key(), p.worker.WorkerID, p.types)
-	used := false
-	defer func() { p.hub.Leave(w, used) }()
-	for {
-		claimed, err := p.claim(ctx)
-		switch {
-		case errors.Is(err, errAgain):
-			continue
-		case errors.Is(err, errStale):
-			return p.empty(PollStaleRegistration), nil
-		case err != nil:
-			return PollResult{}, err
-		case claimed != nil:
-			used = true
-			return p.answer(ctx, claimed)
-		case !hold:
-			return p.empty(PollEmpty), nil
-		}
-		fallback, stop := p.clock.After(time.Duration(p.store.WakeInterval()) * time.Microsecond)
-		select {
-		case r := <-w.C:
-			stop()
-			switch r {
-			case wake.Drained:
-				return p.empty(PollEmpty), nil
-			case wake.Superseded:
-				return p.empty(PollStaleRegistration), nil
-			}
-			p.hub.Again(w)
-		case <-fallback:
-			stop()
-		case <-deadline:
-			stop()
-			return p.empty(PollEmpty), nil
-		case <-ctx.Done():
-			stop()
-			return PollResult{}, ctx.Err()
-		}
-	}
-}
-
-// errStale says that the registration changed since the poll was admitted.
-var errStale = errors.New("stale worker registration")
-
-// claim leases the next task, nil when there is none. Taking, leasing and the poll's receipt are
-// one transaction.
-func (p *poll) claim(ctx context.Context) (*claimed, error) {
-	var got *claimed
-	again := false
-	err := p.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
-		got, again = nil, false
-		worker, err := p.holdRegistration(ctx, tx)
-		if isNotFound(err) || err == nil && (worker.Generation != p.worker.Generation || worker.Status != p.worker.Status) {
-			return nil, errStale
-		}
-		if err != nil {
-			return nil, err
-		}
-		l, err := tx.Claim(ctx, p.claimFilter(&worker))
-		if err != nil {
-			return nil, ignoreMissing(err)
-		}
-		if eff, err := p.overdue(ctx, tx, l); eff != nil || err != nil {
-			again = true
-			return eff, err
-		}
-		got = p.lease(ctx, tx, l, &worker)
-		return got.effects()
-	})
-	if err == nil && again {
-		return nil, errAgain
-	}
-	return got, err
-}
-
-// holdRegistration keeps the worker's registration as it is while the claim runs; it is locked for
-// writing when the claim will also store that the worker was seen.
-func (p *poll) holdRegistration(ctx context.Context, tx store.Tx) (rules.Worker, error) {
-	if p.seen(&p.worker) != nil {
-		return tx.LockWorker(ctx, p.req.Namespace, p.req.WorkerID)
-	}
-	return tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
-}
-
-// claimFilter says which tasks the poll may take.
-func (p *poll) claimFilter(worker *rules.Worker) store.Claim {
-	return store.Claim{
-		Namespace: p.req.Namespace, TaskQueue: p.req.TaskQueue, Kind: p.kind.kind, TypeNames: p.types,
-		BuildID: worker.BuildID, ProtocolMinor: p.req.ProtocolMinor, Now: p.now(),
-	}
-}
-
-// overdue settles a deadline that has passed before its task would be delivered; nil when none has.
-func (p *poll) overdue(ctx context.Context, tx store.Tx, l *store.Locked) (*rules.Effects, error) {
-	t := p.begin(ctx, tx, l)
-	if t.DeadlinePassed() {
-		return p.timeOutRun(ctx, tx, l)
-	}
-	if p.kind.kind == rules.KindActivity && t.TimeOutActivity(&l.Activity, &rules.Attempt{}, &l.Task) {
-		return effects(t)
-	}
-	return nil, nil
-}
-
-// claimed is a task just leased, or one leased before under the same poll request.
-type claimed struct {
-	transition *rules.Transition
-	run        rules.Run
-	task       rules.Task
-	activity   rules.Activity
-	attempt    rules.Attempt
-}
-
-func (c *claimed) effects() (*rules.Effects, error) { return effects(c.transition) }
-
-// lease decides the lease of a locked task and, when the poll named itself, its receipt.
-func (p *poll) lease(ctx context.Context, tx store.Tx, l *store.Locked, worker *rules.Worker) *claimed {
-	t := p.begin(ctx, tx, l)
-	length := p.opt.WorkflowTaskTimeout
-	if p.kind.kind == rules.KindActivity {
-		length = p.opt.ActivityTaskTimeout
-	}
-	lease := rules.Lease{Owner: worker.WorkerID, Generation: worker.Generation, Expires: t.Now + length.Microseconds()}
-	c := &claimed{transition: t}
-	if p.kind.kind == rules.KindActivity {
-		c.attempt = *t.ClaimActivity(&l.Task, &l.Activity, lease)
-	} else {
-		t.ClaimWorkflow(&l.Task, lease)
-	}
-	c.run, c.task, c.activity = l.Run, l.Task, l.Activity
-	if p.req.PollRequestID != "" {
-		t.Eff.PollReceipts = []rules.PollReceipt{{
-			Namespace: p.req.Namespace, WorkerID: worker.WorkerID, Kind: p.kind.kind,
-			PollRequestID: p.req.PollRequestID, Binding: p.binding(), TaskID: l.Task.TaskID,
-			Attempt: l.Task.AttemptCount, PruneAt: lease.Expires + receiptRetention,
-		}}
-	}
-	if p.seen(&p.worker) != nil { // then the registration is locked for writing
-		t.Eff.Seen = p.seen(worker)
-	}
-	return c
 }

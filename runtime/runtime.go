@@ -78,7 +78,7 @@ type Engine struct {
 func New(st store.Store, opt Options) *Engine {
 	opt = opt.withDefaults()
 	e := &Engine{store: st, opt: opt, clock: opt.Clock, ids: opt.IDs, log: opt.Logger}
-	e.hub = wake.New(e.clock.Now)
+	e.hub = wake.New(e.clock)
 	e.due = newDueLoop(e)
 	st.Notify(func(w store.Wake) {
 		e.hub.Notify(wake.Work{
@@ -133,8 +133,9 @@ func (e *Engine) now() int64 { return e.clock.Now().UnixMicro() }
 
 func workOf(task *rules.Task) wake.Work {
 	return wake.Work{
-		Key:      wake.Key{Namespace: task.Namespace, TaskQueue: task.TaskQueue, Kind: task.Kind},
-		TypeName: task.TypeName, At: task.AvailableAt,
+		Key:    wake.Key{Namespace: task.Namespace, TaskQueue: task.TaskQueue, Kind: task.Kind},
+		TaskID: task.TaskID, TypeName: task.TypeName, Compatibility: task.Compatibility,
+		MinProtocol: task.MinProtocol, At: task.AvailableAt,
 	}
 }
 

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
@@ -53,14 +54,15 @@ func (s *stage) Savepoint(ctx context.Context, fn func() error) error {
 	return err
 }
 
-// transact runs fn in one transaction and, once it is committed, wakes who waits for what it wrote.
+// transact runs fn in one transaction and, once it is committed, or may be, wakes who waits for what it
+// wrote.
 func (e *Engine) transact(ctx context.Context, fn func(ctx context.Context, tx *stage) error) error {
 	var done *stage
 	err := e.store.Transition(ctx, func(ctx context.Context, tx store.Tx) error {
 		done = &stage{Tx: tx}
 		return fn(ctx, done)
 	})
-	if err == nil {
+	if err == nil || errors.Is(err, store.ErrOutcomeUnknown) {
 		e.committed(done.written)
 	}
 	return err

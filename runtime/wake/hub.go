@@ -9,14 +9,38 @@ import (
 	"time"
 )
 
+// Clock is the time by which work becomes due. After waits on a monotonic clock.
+type Clock interface {
+	Now() time.Time
+	After(d time.Duration) (c <-chan time.Time, stop func())
+}
+
 // Key is what a poll waits for.
 type Key struct{ Namespace, TaskQueue, Kind string }
 
 // Work is a task that is, or at At (micros) becomes, claimable.
 type Work struct {
 	Key
-	TypeName string
-	At       int64
+	TaskID        string // "" when not known
+	TypeName      string // "" matches every poll
+	Compatibility string // build that may take it, "" any
+	MinProtocol   int64  // lowest protocol minor that may take it
+	At            int64
+}
+
+// Poll is a held poll and what it may take.
+type Poll struct {
+	Key
+	WorkerID      string
+	Types         []string
+	BuildID       string
+	ProtocolMinor int64
+}
+
+// takes reports whether the poll may claim the work.
+func (p *Poll) takes(work *Work) bool {
+	return (work.TypeName == "" || slices.Contains(p.Types, work.TypeName)) &&
+		(work.Compatibility == "" || work.Compatibility == p.BuildID) && work.MinProtocol <= p.ProtocolMinor
 }
 
 // Reason says why a wait ended.
@@ -32,11 +56,10 @@ const (
 // Waiter is one held poll.
 type Waiter struct {
 	C      chan Reason // buffered; one reason at most
-	key    Key
-	worker string
-	types  []string
-	work   Work // what it was woken for
+	poll   Poll
 	queued bool
+	woken  bool // a wake was given that Again has not taken up
+	work   Work // what it was woken for
 }
 
 // Hub holds all waiters of a process. It is safe for concurrent use.
@@ -46,25 +69,25 @@ type Hub struct {
 	workers map[string]map[*Waiter]struct{} // namespace and worker id → its held polls
 	runs    map[string]map[chan struct{}]struct{}
 	drained bool
-	now     func() time.Time
 	later   later
 }
 
-// New makes a hub. now is the wall clock by which work becomes due.
-func New(now func() time.Time) *Hub {
+// New makes a hub.
+func New(clock Clock) *Hub {
 	h := &Hub{
 		waiters: map[Key][]*Waiter{}, workers: map[string]map[*Waiter]struct{}{},
-		runs: map[string]map[chan struct{}]struct{}{}, now: now,
+		runs: map[string]map[chan struct{}]struct{}{},
 	}
-	h.later.fire = h.Notify
-	h.later.now = now
+	h.later = later{clock: clock, fire: h.Notify, changed: make(chan struct{}, 1)}
 	return h
 }
 
+func (p *Poll) owner() string { return p.Namespace + "\x00" + p.WorkerID }
+
 // Wait registers a held poll; call Leave when it ends. Register before looking for work, so that
 // no commit falls between the look and the wait.
-func (h *Hub) Wait(key Key, workerID string, types []string) *Waiter {
-	w := &Waiter{C: make(chan Reason, 1), key: key, worker: key.Namespace + "\x00" + workerID, types: types, queued: true}
+func (h *Hub) Wait(poll Poll) *Waiter {
+	w := &Waiter{C: make(chan Reason, 1), poll: poll, queued: true}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.drained {
@@ -72,87 +95,89 @@ func (h *Hub) Wait(key Key, workerID string, types []string) *Waiter {
 		w.C <- Drained
 		return w
 	}
-	h.waiters[key] = append(h.waiters[key], w)
-	set := h.workers[w.worker]
+	h.waiters[poll.Key] = append(h.waiters[poll.Key], w)
+	set := h.workers[poll.owner()]
 	if set == nil {
 		set = map[*Waiter]struct{}{}
-		h.workers[w.worker] = set
+		h.workers[poll.owner()] = set
 	}
 	set[w] = struct{}{}
 	return w
 }
 
-// Again puts a woken waiter back in line, before it looks for work again.
-func (h *Hub) Again(w *Waiter) {
+// Again takes up the wake that a waiter received and puts the waiter back in line, before it looks
+// for work again. The wake is the caller's now: one it cannot follow must go to Leave.
+func (h *Hub) Again(w *Waiter) *Work {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	work := w.work
+	w.woken = false
 	switch {
 	case w.queued:
 	case h.drained:
 		offer(w, Drained)
 	default:
 		w.queued = true
-		h.waiters[w.key] = append(h.waiters[w.key], w)
+		h.waiters[w.poll.Key] = append(h.waiters[w.poll.Key], w)
+	}
+	return &work
+}
+
+// Leave ends a wait. took is the task the poll took, "" for none; owed is the wake it took up but
+// could not follow to the end. A wake that was for another task than the one taken goes to the next
+// waiter, or its task would lie there while others wait for it.
+func (h *Hub) Leave(w *Waiter, took string, owed *Work) {
+	h.mu.Lock()
+	h.remove(w)
+	if set := h.workers[w.poll.owner()]; set != nil {
+		delete(set, w)
+		if len(set) == 0 {
+			delete(h.workers, w.poll.owner())
+		}
+	}
+	woken, work := w.woken, w.work
+	h.mu.Unlock()
+	if woken && !work.is(took) {
+		h.Notify(work)
+	}
+	if owed != nil && !owed.is(took) {
+		h.Notify(*owed)
 	}
 }
 
-// Leave ends a wait. used says that the poll took a task; if it did not, a wake it was given and
-// never acted on goes to the next waiter.
-func (h *Hub) Leave(w *Waiter, used bool) {
-	h.mu.Lock()
-	h.remove(w)
-	if set := h.workers[w.worker]; set != nil {
-		delete(set, w)
-		if len(set) == 0 {
-			delete(h.workers, w.worker)
-		}
-	}
-	var pass *Work
-	select {
-	case r := <-w.C:
-		if r == Worked && !used {
-			pass = &w.work
-		}
-	default:
-	}
-	h.mu.Unlock()
-	if pass != nil {
-		h.Notify(*pass)
-	}
-}
+func (w *Work) is(taskID string) bool { return w.TaskID != "" && w.TaskID == taskID }
 
 func (h *Hub) remove(w *Waiter) {
 	if !w.queued {
 		return
 	}
 	w.queued = false
-	list := h.waiters[w.key]
+	list := h.waiters[w.poll.Key]
 	if i := slices.Index(list, w); i >= 0 {
 		list = slices.Delete(list, i, i+1)
 	}
 	if len(list) == 0 {
-		delete(h.waiters, w.key)
+		delete(h.waiters, w.poll.Key)
 	} else {
-		h.waiters[w.key] = list
+		h.waiters[w.poll.Key] = list
 	}
 }
 
-// Notify wakes one waiter for a task, now or when the task becomes available.
+// Notify wakes one waiter that may take a task, now or when the task becomes available.
 func (h *Hub) Notify(work Work) {
-	if work.At > h.now().UnixMicro() {
+	if work.At > h.later.clock.Now().UnixMicro() {
 		h.later.add(work)
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, w := range h.waiters[work.Key] {
-		if work.TypeName != "" && !slices.Contains(w.types, work.TypeName) {
-			continue
+		if w.poll.takes(&work) {
+			h.remove(w)
+			w.woken, w.work = true, work
+			offer(w, Worked)
+			return
 		}
-		h.remove(w)
-		w.work = work
-		offer(w, Worked)
-		return
 	}
 }
 
@@ -160,7 +185,7 @@ func offer(w *Waiter, r Reason) {
 	select {
 	case w.C <- r:
 	default:
-		if r != Worked { // an end outranks a wake that nobody has taken yet
+		if r != Worked { // an end outranks a wake; Leave passes the wake on
 			select {
 			case <-w.C:
 			default:

@@ -9,14 +9,17 @@ import (
 // maxSleep bounds one sleep, so that a step of the wall clock is noticed.
 const maxSleep = time.Second
 
-// later holds work that becomes available at a known time and notifies it then, with one timer for all.
+// later holds work that becomes available at a known time and notifies it then. One goroutine serves
+// all of it, and only while there is any.
 type later struct {
-	mu    sync.Mutex
-	heap  workHeap
-	timer *time.Timer
-	fire  func(Work)
-	now   func() time.Time
-	ended bool
+	clock   Clock
+	fire    func(Work)
+	changed chan struct{} // the earliest work is another one, or there is none any more
+
+	mu      sync.Mutex
+	heap    workHeap
+	running bool
+	ended   bool
 }
 
 func (l *later) add(w Work) {
@@ -25,36 +28,56 @@ func (l *later) add(w Work) {
 	if l.ended {
 		return
 	}
+	first := len(l.heap) == 0 || w.At < l.heap[0].At
 	heap.Push(&l.heap, w)
-	if l.heap[0] == w {
-		l.arm()
+	switch {
+	case !l.running:
+		l.running = true
+		go l.run()
+	case first:
+		l.change()
 	}
 }
 
-// arm sets the timer for the earliest work. Callers hold mu.
-func (l *later) arm() {
-	d := min(time.UnixMicro(l.heap[0].At).Sub(l.now()), maxSleep)
-	if l.timer == nil {
-		l.timer = time.AfterFunc(max(d, 0), l.run)
-		return
+func (l *later) change() {
+	select {
+	case l.changed <- struct{}{}:
+	default:
 	}
-	l.timer.Reset(max(d, 0))
 }
 
 func (l *later) run() {
+	for {
+		due, pause, more := l.take()
+		for _, w := range due {
+			l.fire(w)
+		}
+		if !more {
+			return
+		}
+		c, stop := l.clock.After(pause)
+		select {
+		case <-c:
+		case <-l.changed:
+		}
+		stop()
+	}
+}
+
+// take removes what is due and tells how long to wait for the next; more is false when nothing is
+// left, and then the goroutine is no longer running.
+func (l *later) take() (due []Work, pause time.Duration, more bool) {
 	l.mu.Lock()
-	now := l.now().UnixMicro()
-	var due []Work
-	for len(l.heap) > 0 && l.heap[0].At <= now {
+	defer l.mu.Unlock()
+	now := l.clock.Now()
+	for len(l.heap) > 0 && l.heap[0].At <= now.UnixMicro() {
 		due = append(due, heap.Pop(&l.heap).(Work))
 	}
-	if len(l.heap) > 0 && !l.ended {
-		l.arm()
+	if len(l.heap) == 0 {
+		l.running = false
+		return due, 0, false
 	}
-	l.mu.Unlock()
-	for _, w := range due {
-		l.fire(w)
-	}
+	return due, min(time.UnixMicro(l.heap[0].At).Sub(now), maxSleep), true
 }
 
 func (l *later) stop() {
@@ -62,9 +85,7 @@ func (l *later) stop() {
 	defer l.mu.Unlock()
 	l.ended = true
 	l.heap = nil
-	if l.timer != nil {
-		l.timer.Stop()
-	}
+	l.change()
 }
 
 type workHeap []Work

@@ -1,0 +1,86 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"dwserver/runtime/wake"
+)
+
+// errAgain says that a claim did other due work of the run and should be tried again.
+var errAgain = errors.New("claim again")
+
+// wait claims, and while there is nothing waits for a wake, the deadline or the drain. It holds no
+// connection and no transaction meanwhile.
+func (p *poll) wait(ctx context.Context, deadline <-chan time.Time, hold bool) (PollResult, error) {
+	w := p.hub.Wait(p.held())
+	var took string
+	var owed *wake.Work // the wake this poll was given, until it has looked
+	defer func() { p.hub.Leave(w, took, owed) }()
+	for {
+		claimed, err := p.claim(ctx)
+		switch {
+		case errors.Is(err, errAgain):
+			continue
+		case errors.Is(err, errStale):
+			return p.empty(PollStaleRegistration), nil
+		case err != nil:
+			return PollResult{}, err
+		case claimed != nil:
+			took = claimed.task.TaskID
+			return p.answer(ctx, claimed)
+		case !hold:
+			owed = nil
+			return p.empty(PollEmpty), nil
+		}
+		owed = nil
+		reason, err := p.next(ctx, w, deadline)
+		switch {
+		case err != nil:
+			return PollResult{}, err
+		case reason == wake.Drained:
+			return p.empty(PollEmpty), nil
+		case reason == wake.Superseded:
+			return p.empty(PollStaleRegistration), nil
+		case reason == wake.Worked:
+			owed = p.hub.Again(w)
+		}
+	}
+}
+
+// lookAgain is the end of a wait without a wake: what another process made is looked for.
+const lookAgain wake.Reason = -1
+
+// next waits for a reason to look again or to end: the deadline ends a poll as the drain does.
+func (p *poll) next(ctx context.Context, w *wake.Waiter, deadline <-chan time.Time) (wake.Reason, error) {
+	fallback, stop := p.clock.After(time.Duration(p.store.WakeInterval()) * time.Microsecond)
+	defer stop()
+	select {
+	case r := <-w.C:
+		return r, nil
+	case <-fallback:
+		return lookAgain, nil
+	case <-deadline:
+		return wake.Drained, nil
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+// withoutTypes holds the poll of a worker that registered no type of the kind for a moment.
+func (p *poll) withoutTypes(ctx context.Context, hold time.Duration) (PollResult, error) {
+	w := p.hub.Wait(p.held())
+	defer p.hub.Leave(w, "", nil)
+	deadline, stop := p.clock.After(hold)
+	defer stop()
+	select {
+	case <-deadline:
+	case <-ctx.Done():
+	case r := <-w.C:
+		if r == wake.Superseded {
+			return p.empty(PollStaleRegistration), nil
+		}
+	}
+	return p.empty(p.kind.noType), nil
+}
