@@ -95,7 +95,7 @@ func (p *player) step(ctx context.Context, step Step, mustSucceed bool) error {
 	return p.seen(x, step.Status, nil, step.Expect)
 }
 
-func (p *player) then(ctx context.Context, check Check) error {
+func (p *player) then(ctx context.Context, check Observation) error {
 	if check.History != nil {
 		return p.history(ctx, check.History)
 	}

@@ -22,7 +22,7 @@ type Vector struct {
 	Roles bool            `json:"roles,omitempty"` // needs tokens of separate roles
 	Given []Step          `json:"given,omitempty"`
 	When  []Step          `json:"when"`
-	Then  []Check         `json:"then"`
+	Then  []Observation   `json:"then"`
 }
 
 // Step is a request, the name of shared steps, or a setting of variables.
@@ -52,9 +52,9 @@ type Request struct {
 	Outside bool              `json:"outside,omitempty"` // breaks the request schema on purpose
 }
 
-// Check is something that has to be seen: the answer of a step, the answer of a
+// Observation is something that has to be seen: the answer of a step, the answer of a
 // reading request, or a run's history.
-type Check struct {
+type Observation struct {
 	Of string `json:"of,omitempty"`
 	Request
 	Status  int            `json:"status,omitempty"`
