@@ -20,8 +20,9 @@ from harness.wire import Wire
 CACHE = os.path.abspath(os.path.join(ROOT, "..", "..", ".cache", "sdk-python"))
 SECONDS_PER_SCENARIO = 90
 
-#: Short enough that a lease lost with its worker or server comes back while the scenario waits.
-SETTINGS = {"DW_WORKFLOW_TASK_TIMEOUT": "5s", "DW_LOG_LEVEL": "debug"}
+#: Leases short enough that one lost with its worker or server comes back while the scenario waits, and no
+#: longer drain than the end of a run needs.
+SETTINGS = {"DW_WORKFLOW_TASK_TIMEOUT": "5s", "DW_SHUTDOWN_TIMEOUT": "2s", "DW_LOG_LEVEL": "debug"}
 
 
 def main() -> int:

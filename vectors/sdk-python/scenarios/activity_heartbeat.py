@@ -38,4 +38,4 @@ async def run(scenario: Scenario) -> None:
         *(4 * ("ActivityHeartbeatRecorded",)), "ActivityCompleted", "WorkflowCompleted",
     )
     progress = [event.payload["progress"] for event in of_type(events, "ActivityHeartbeatRecorded")]
-    assert [report["step"] for report in progress] == [1, 2, 3, 4], progress
+    assert [report["details"]["step"] for report in progress] == [1, 2, 3, 4], progress
