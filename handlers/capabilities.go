@@ -29,9 +29,9 @@ type capabilityFlags struct {
 }
 
 var built = capabilityFlags{
-	carriedPollsWorkflow: true, carriedPollsActivity: true, continuations: true,
+	localActivities: true, carriedPollsWorkflow: true, carriedPollsActivity: true, continuations: true,
 	commands: []worker.CommandType{
-		worker.ScheduleActivity, worker.StartTimer, worker.RecordSideEffect, worker.RecordVersionMarker,
+		worker.ScheduleActivity, worker.StartTimer, worker.RecordSideEffect, worker.RecordLocalActivity, worker.RecordVersionMarker,
 		worker.OpenConditionWait, worker.OpenSignalWait,
 		worker.CompleteWorkflow, worker.FailWorkflow, worker.ContinueAsNew,
 	},

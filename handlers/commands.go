@@ -71,6 +71,9 @@ var commandFields = map[string]commandField{
 	"run_timeout_seconds":              intMember(func(c *rules.WorkflowCommand) **int64 { return &c.RunTimeoutSeconds }),
 	"parent_close_policy":              textMember(func(c *rules.WorkflowCommand) **string { return &c.ParentClosePolicy }),
 	"cancellation_policy":              textMember(func(c *rules.WorkflowCommand) **string { return &c.CancellationPolicy }),
+	"outcome":                          textMember(func(c *rules.WorkflowCommand) **string { return &c.Outcome }),
+	"attempts":                         rawMember(func(c *rules.WorkflowCommand) *[]byte { return &c.Attempts }),
+	"execution_mode":                   textMember(func(c *rules.WorkflowCommand) **string { return &c.ExecutionMode }),
 	"timeout_kind":                     textMember(func(c *rules.WorkflowCommand) **string { return &c.TimeoutKind }),
 }
 

@@ -76,6 +76,9 @@ func (e *Engine) admitContinuation(ctx context.Context, req *CompleteActivityReq
 		return c, nil
 	}
 	c.worker = worker
+	if err == nil && rules.CheckGates(c.Commands, c.ProtocolMinor, &worker) != nil {
+		c.decline = declineInvalidCommands()
+	}
 	return c, err
 }
 

@@ -36,7 +36,7 @@ func (t *Transition) ClaimActivity(task *Task, act *Activity, l Lease) *Attempt 
 	}
 	task.ActivityAttemptID = attempt.AttemptID
 	act.Status, act.AttemptID, act.AttemptCount = ActivityRunning, attempt.AttemptID, attempt.AttemptNumber
-	act.TaskID = task.TaskID
+	act.TaskID, act.LastHeartbeatAt = task.TaskID, 0 // heartbeats are those of the current attempt
 	if act.StartedAt == 0 {
 		act.StartedAt = t.Now
 	}

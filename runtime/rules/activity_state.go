@@ -51,9 +51,12 @@ func (s *retrySnapshot) nonRetryable(names ...string) bool {
 
 const second int64 = 1_000_000
 
-// after is a deadline so many seconds from now, Never for none.
+// lastInstant is the end of the year 9999: what the wire form of instants can name.
+const lastInstant int64 = 253_402_300_799_999_999
+
+// after is a deadline so many seconds from now. Never stands for none, and for one that no clock reaches.
 func after(now, seconds int64) int64 {
-	if seconds <= 0 || seconds > (Never-now)/second {
+	if seconds <= 0 || seconds > (lastInstant-now)/second {
 		return Never
 	}
 	return now + seconds*second
@@ -96,12 +99,22 @@ func (a *Activity) DueTimeout(now int64) string {
 // MaxAttempts is the activity's attempt limit, nil when unlimited.
 func (a *Activity) MaxAttempts() *int64 { s := a.snapshot(); return s.MaxAttempts }
 
+var localMode = []byte(`{"execution_mode":"local","local_activity":true}`)
+
+// mode are the members that tell a local activity apart, none for others.
+func (a *Activity) mode() []byte {
+	if a.IsLocal == 1 {
+		return localMode
+	}
+	return nil
+}
+
 // view is the activity snapshot of an event's payload (3.5). Arguments are part of it only where
 // the activity is scheduled; history holds every payload once.
 func (a *Activity) view(arguments []byte) []byte {
 	return NewObject(384+len(arguments)).Str("id", a.ExecutionID).Str("idempotency_key", a.ExecutionID).
 		Int("sequence", a.Sequence).Str("type", a.ActivityType).Str("class", a.ActivityType).
-		Str("attempt_id", a.AttemptID).Str("status", a.Status).Str("payload_codec", "avro").
+		Members(a.mode()).Str("attempt_id", a.AttemptID).Str("status", a.Status).Str("payload_codec", "avro").
 		Int("attempt_count", a.AttemptCount).Raw("retry_policy", a.RetryPolicy).Str("queue", a.TaskQueue).
 		Time("last_heartbeat_at", a.LastHeartbeatAt).Time("created_at", a.CreatedAt).
 		Time("started_at", a.StartedAt).Time("closed_at", a.ClosedAt).Raw("arguments", arguments).

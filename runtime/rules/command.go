@@ -48,6 +48,12 @@ type WorkflowCommand struct {
 	ParallelGroupPath         []byte // JSON list, outermost first
 	ParallelOther             []byte // JSON object of any other parallel_* and selection_member_* members, and mode
 
+	// record_local_activity
+	Outcome       *string
+	Attempts      []byte // JSON list
+	ExecutionMode *string
+	local         []localAttempt // Attempts decoded by the check
+
 	// Members of commands that are not built yet; their presence elsewhere is still refused.
 	ExecutionTimeoutSeconds *int64
 	RunTimeoutSeconds       *int64

@@ -27,6 +27,8 @@ func (a *application) apply(c *WorkflowCommand) *Refusal {
 		result := Envelope(c.Result)
 		a.Record("SideEffectRecorded", a.next(), NewObject(512+len(result)).Int("sequence", a.next()).
 			Raw("result", result).Str("payload_codec", "avro"))
+	case "record_local_activity":
+		a.recordLocalActivity(c)
 	case "record_version_marker":
 		a.Record("VersionMarkerRecorded", a.next(), NewObject(512).Int("sequence", a.next()).
 			Str("change_id", *c.ChangeID).Int("version", *c.Version).

@@ -7,7 +7,7 @@ import (
 
 // CommandTypes are the workflow-task commands this server executes, in the order advertised.
 var CommandTypes = []string{
-	"schedule_activity", "start_timer", "record_side_effect", "record_version_marker",
+	"schedule_activity", "start_timer", "record_side_effect", "record_local_activity", "record_version_marker",
 	"open_condition_wait", "open_signal_wait", "complete_workflow", "fail_workflow", "continue_as_new",
 }
 
@@ -22,6 +22,9 @@ var commandSpecs = map[string]commandSpec{
 	"schedule_activity": {check: checkScheduleActivity, owns: []string{
 		"retry_policy", "start_to_close_timeout", "schedule_to_close_timeout", "heartbeat_timeout",
 		"schedule_to_start_timeout", "worker_session", "payload_codec", "parallel_group_id", "cancellation_policy"}},
+	"record_local_activity": {check: checkLocalActivity, owns: []string{
+		"retry_policy", "start_to_close_timeout", "schedule_to_close_timeout", "heartbeat_timeout",
+		"non_retryable", "timeout_kind", "payload_codec"}},
 	"start_timer":           {check: checkStartTimer, owns: []string{"delay_seconds", "parallel_group_id"}},
 	"record_side_effect":    {check: checkSideEffect, owns: []string{"payload_codec"}},
 	"record_version_marker": {check: checkVersionMarker, owns: []string{"payload_codec"}},
@@ -34,6 +37,7 @@ var commandSpecs = map[string]commandSpec{
 
 // commandErrors collects a batch's validation messages by field path.
 type commandErrors struct {
+	minor  int64 // protocol minor of the request
 	prefix string
 	errors map[string][]string
 	first  string
@@ -48,13 +52,13 @@ func (e *commandErrors) add(field, message string) {
 }
 
 // CheckCommands is the static check of a batch (commands-and-history.md 3.1–3.5): known types, owned
-// members, each command's own rules, sizes, at most one terminal command and that last. minor is the
-// request's protocol minor.
+// members, each command's own rules, at most one terminal command and that last. minor is the request's
+// protocol minor. What depends on the claim or its owner is CheckGates' and CompleteWorkflowTask's.
 func CheckCommands(commands []WorkflowCommand, minor int64, limit Limits) *Refusal {
 	if n := int64(len(commands)); exceeds(n, limit.CommandBatchSize) {
 		return LimitExceeded("command_batch_size", n, limit.CommandBatchSize)
 	}
-	e := &commandErrors{}
+	e := &commandErrors{minor: minor}
 	terminals := 0
 	for i := range commands {
 		c := &commands[i]
@@ -79,10 +83,7 @@ func CheckCommands(commands []WorkflowCommand, minor int64, limit Limits) *Refus
 	if terminals == 1 && !commandSpecs[commands[len(commands)-1].Type].terminal {
 		return Refuse("invalid_commands", "The terminal command must be the last.")
 	}
-	if r := checkGates(commands, minor); r != nil {
-		return r
-	}
-	return checkSizes(commands, limit)
+	return nil
 }
 
 // checkOwners refuses scoped members on commands that do not own them (3.1).
@@ -119,25 +120,6 @@ func contains(list []string, s string) bool {
 		}
 	}
 	return false
-}
-
-// checkGates refuses members above the request's protocol version (3.2); nothing is recorded.
-func checkGates(commands []WorkflowCommand, minor int64) *Refusal {
-	for i := range commands {
-		c := &commands[i]
-		switch {
-		case c.ConditionWaitOccurrenceID != nil && c.Type == "open_condition_wait" && minor < 17:
-			return Refuse("condition_wait_occurrence_identity_unavailable",
-				"A condition wait occurrence id needs worker protocol 1.17.").
-				With("command_type", c.Type).With("command_field", "condition_wait_occurrence_id").
-				With("requested_version", "1."+strconv.FormatInt(minor, 10)).With("minimum_protocol_version", "1.17")
-		case c.WorkerSession != nil:
-			return Refuse("worker_sessions_unavailable", "Worker sessions are not available on this server.").
-				With("capability", "worker_sessions").With("minimum_protocol_version", "1.18").
-				With("requested_version", "1."+strconv.FormatInt(minor, 10))
-		}
-	}
-	return nil
 }
 
 // checkSizes holds each payload to the payload limit.

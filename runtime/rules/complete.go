@@ -26,6 +26,9 @@ func IsTerminal(commands []WorkflowCommand) bool {
 // resumes on, the commands in order, the terminal command, and the next wake. A refusal means that
 // the transition must not be written; the claim stays usable.
 func (t *Transition) CompleteWorkflowTask(in *CompletionInput) (*Completion, *Refusal) {
+	if r := checkSizes(in.Commands, t.Limit); r != nil {
+		return nil, r
+	}
 	if r := t.checkPending(in.Commands); r != nil {
 		return nil, r
 	}

@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // WorkflowFailureReport is a worker's report that it could not run a workflow task.
 type WorkflowFailureReport struct {
@@ -108,9 +112,9 @@ func retryless(payload []byte) []byte {
 		return payload
 	}
 	o := NewObject(len(payload))
-	for name, v := range m {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if !strings.HasPrefix(name, "workflow_task_retry_") {
-			o.Raw(name, v)
+			o.Raw(name, m[name])
 		}
 	}
 	return o.Bytes()

@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -110,8 +111,12 @@ func FormatTime(micros int64) string { return string(AppendTime(nil, micros)) }
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends text as a JSON string.
+// AppendString appends text as a JSON string. Bytes that are not UTF-8 become the replacement
+// character: what is written is always valid.
 func AppendString(dst []byte, s string) []byte {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\ufffd")
+	}
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); i++ {

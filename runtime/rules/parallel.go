@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -158,18 +159,31 @@ func resent(c *WorkflowCommand, steps []Step) bool {
 	own := c.parallel()
 	for i := range steps {
 		if s := &steps[i]; s.Sequence == c.sequence() && s.Kind == kind && s.Name == name {
-			return string(s.Parallel) == string(own)
+			return sameDocument(s.Parallel, own)
 		}
 	}
 	return false
 }
 
+// sameDocument reports whether two JSON documents say the same, whatever their spacing and order.
+func sameDocument(a, b []byte) bool {
+	if string(a) == string(b) {
+		return true
+	}
+	var left, right any
+	return json.Unmarshal(a, &left) == nil && json.Unmarshal(b, &right) == nil && reflect.DeepEqual(left, right)
+}
+
 // checkGroups holds the groups of a batch to real sequences (3.3): base + index is the position the
 // command will get, at every level, and all members of a group are in this batch.
 func checkGroups(commands []WorkflowCommand, lastStep int64) *Refusal {
+	type group struct { // a group inside one of its own size has the same id
+		depth int
+		id    string
+	}
 	next := lastStep
-	members := map[string]int64{}
-	sizes := map[string]int64{}
+	members := map[group]int64{}
+	sizes := map[group]int64{}
 	for i := range commands {
 		c := &commands[i]
 		if commandSpecs[c.Type].terminal {
@@ -180,17 +194,17 @@ func checkGroups(commands []WorkflowCommand, lastStep int64) *Refusal {
 			continue
 		}
 		levels, _ := c.levels()
-		for _, l := range levels {
+		for depth, l := range levels {
 			if l.Base+l.Index != next {
 				return Refuse("invalid_commands", "A parallel group's base and index do not give the command's position.").
 					With("command_index", int64(i))
 			}
-			members[l.ID]++
-			sizes[l.ID] = l.Size
+			members[group{depth, l.ID}]++
+			sizes[group{depth, l.ID}] = l.Size
 		}
 	}
-	for id, size := range sizes {
-		if members[id] != size {
+	for g, size := range sizes {
+		if members[g] != size {
 			return Refuse("invalid_commands", "A parallel group is not whole in its batch.")
 		}
 	}

@@ -95,7 +95,7 @@ func (t *Transition) append(run *Run, eventType string, step int64, payload []by
 // Check refuses a transition that the run cannot take: a history sequence past its maximum
 // (write-path.md 3). Call it after the last Record, before writing.
 func (t *Transition) Check() *Refusal {
-	if t.Run.LastHistorySequence < t.Eff.RunBase || t.Run.LastHistorySequence == Never {
+	if t.Run.LastHistorySequence < t.Eff.RunBase { // it wrapped around
 		return Refuse("history_sequence_exhausted", "The run's history sequence is exhausted.").
 			With("run_id", t.Run.RunID)
 	}

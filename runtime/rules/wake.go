@@ -26,6 +26,12 @@ func (t *Transition) newTask(run *Run, kind, queue, typeName string, availableAt
 	if kind == KindWorkflow {
 		task.MinProtocol = run.MinProtocol
 	}
+	if availableAt > t.Now {
+		// A delayed task has its place by its own time; counted as the end of its key's backlog it
+		// would hold back everything that the key makes until then.
+		task.FairnessKey = ""
+		return task
+	}
 	if run.FairnessKey != "" && t.LastFairOrder != nil {
 		key := queue + "\x00" + kind
 		last, seen := t.fairLast[key]
