@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"compress/zlib"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -253,4 +254,14 @@ func (r *Reply) Is(members map[string]any) *Reply {
 		require.Equal(r.t, want, got, "%s in %s", path, r.Body)
 	}
 	return r
+}
+
+// Abandoned sends a request whose caller may go away; it returns once the caller has, or has an answer.
+func (c *Client) Abandoned(ctx context.Context, method, path string, body any) error {
+	r := c.build(method, path, body)
+	response, err := c.http.Do(r.WithContext(ctx))
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
 }
