@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"dwserver/handlers/handlertest"
-	"dwserver/runtime/store"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 func TestCancelAndTerminate(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		for command, outcome := range map[string]string{"cancel": "cancelled", "terminate": "terminated"} {
 			for form, path := range map[string]string{"instance": "/workflows/ID/", "run": "/workflows/ID/runs/RUN/"} {
 				id := command + "-" + form
@@ -37,8 +37,9 @@ func TestCancelAndTerminate(t *testing.T) {
 }
 
 func TestCloseRefusals(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.start(map[string]any{"workflow_id": "wf"})
 		for _, command := range []string{"cancel", "terminate"} {
 			for member, body := range map[string]string{
@@ -62,8 +63,9 @@ func TestCloseRefusals(t *testing.T) {
 }
 
 func TestCloseRequestIDs(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.start(map[string]any{"workflow_id": "wf"})
 		body := map[string]any{"reason": "enough", "request_id": "r1"}
 		first := p.Post("/workflows/wf/cancel", body).Expect(200)
@@ -75,8 +77,9 @@ func TestCloseRequestIDs(t *testing.T) {
 
 // Commands go to the current run; the earlier one is history.
 func TestCommandsAfterContinueAsNew(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		first := p.start(map[string]any{"workflow_id": "wf", "memo": map[string]any{"k": 1}})
 		p.turn(t, map[string]any{"type": "continue_as_new", "arguments": payload(t, `["again"]`)})

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"dwserver/handlers/handlertest"
-	"dwserver/runtime/store"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 func TestDescribeFollowsARun(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		runID := p.start(map[string]any{"workflow_id": "wf", "input": []any{"Ada"}})
 		p.Get("/workflows/wf").Expect(200).Is(map[string]any{
@@ -64,8 +64,9 @@ func TestDescribeFollowsARun(t *testing.T) {
 }
 
 func TestDescribeAFailedRun(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		p.start(map[string]any{"workflow_id": "wf"})
 		p.turn(t, map[string]any{"type": "schedule_activity", "activity_type": "greet", "queue": "default"})
@@ -89,8 +90,9 @@ func TestDescribeAFailedRun(t *testing.T) {
 }
 
 func TestDescribeATimedOutRun(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		runID := p.start(map[string]any{"workflow_id": "wf", "run_timeout_seconds": 20})
 		closing := follow(p, "wf", runID, "wait_new_event=1&closed=1")
 		p.clock.await(t, 30*time.Second)
@@ -105,8 +107,9 @@ func TestDescribeATimedOutRun(t *testing.T) {
 // Payload bytes are never decoded and encoded again (field report 91): what goes in as plain JSON, or as an
 // envelope, is what the worker, the result and every view show.
 func TestPayloadsAreKeptByteForByte(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		const input = `[9007199254740993,9223372036854775807,-9223372036854775808,3.0,3,-0.0,0.30000000000000004,1e-07,{},[],` +
 			`{"b":1,"a":2,"b":3},"","\u0001<&>é😀","0",null,false,[[[]]]]`
@@ -130,8 +133,9 @@ func TestPayloadsAreKeptByteForByte(t *testing.T) {
 }
 
 func TestNumbersBeyond64BitsNeverGetIn(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		for _, input := range []string{`[18446744073709551615]`, `[9223372036854775808]`, `[1e400]`, `[{"deep":[[-1e999]]}]`} {
 			p.Post("/workflows", `{"workflow_type":"t","workflow_id":"wf","input":`+input+`}`, handlertest.Deliberate()).Refused(422, "validation_failed")
 		}
@@ -143,8 +147,9 @@ func TestNumbersBeyond64BitsNeverGetIn(t *testing.T) {
 }
 
 func TestPreviewsAreBounded(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		for name, input := range map[string]string{
 			"large": `["` + strings.Repeat("x", 70_000) + `"]`,
 			"deep":  strings.Repeat("[", 65) + strings.Repeat("]", 65),
@@ -160,8 +165,9 @@ func TestPreviewsAreBounded(t *testing.T) {
 
 // A workflow of another namespace answers like one that is not there (field report 97).
 func TestOtherNamespacesLookMissing(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.addNamespace(t, "other")
 		theirs := p.start(map[string]any{"workflow_id": "theirs"})
 		mine := handlertest.Header("X-Namespace", "OTHER")
@@ -187,8 +193,9 @@ func TestOtherNamespacesLookMissing(t *testing.T) {
 }
 
 func TestMissingRuns(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		first := p.start(map[string]any{"workflow_id": "a"})
 		second := p.start(map[string]any{"workflow_id": "b"})
 		for _, run := range []string{"nope", second, strings.Repeat("x", 300), "a%2Fb", "%F0%9F%98%80"} {

@@ -12,7 +12,6 @@ import (
 	"dwserver/openapi"
 	"dwserver/runtime"
 	"dwserver/runtime/rules"
-	"dwserver/runtime/store"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/assert"
@@ -20,8 +19,9 @@ import (
 )
 
 func TestClusterInfoTellsWhatClientsCheck(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		info := p.Get("/cluster/info").Expect(200).Is(map[string]any{
 			"server_id": "test", "version": "0.0.0", "default_namespace": "default",
 			"namespace.name": "default", "namespace.exists": true, "namespace.status": "active", "namespace.retention_mode": "bounded",
@@ -67,8 +67,9 @@ func TestClusterInfoTellsWhatClientsCheck(t *testing.T) {
 }
 
 func TestClusterInfoShowsWhatIsConfigured(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t), func(c *handlers.Config, o *runtime.Options) {
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open(), func(c *handlers.Config, o *runtime.Options) {
 			o.Limits = rules.DefaultLimits()
 			o.Limits.PendingTimers, o.Limits.PayloadBytes = 7, 8
 			c.MaxRequestBytes, c.PollTimeout, c.WorkflowTaskTimeout = 9000, 1500*time.Millisecond, 3*time.Second
@@ -79,8 +80,9 @@ func TestClusterInfoShowsWhatIsConfigured(t *testing.T) {
 }
 
 func TestClusterInfoHeadersAndNamespaces(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.addNamespace(t, "kept")
 		none := handlertest.Header(handlertest.ControlHeader, "")
 		p.Get("/cluster/info", none).Expect(200)
@@ -97,8 +99,9 @@ func TestClusterInfoHeadersAndNamespaces(t *testing.T) {
 }
 
 func TestHealthAndReadiness(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		st := open(t)
+	onEvery(t, func(on engine) {
+		t := on.T
+		st := on.open()
 		p := serve(t, st)
 		none := []handlertest.Option{handlertest.Header(handlertest.ControlHeader, ""), handlertest.Header("X-Namespace", "absent")}
 		p.Get("/health", none...).Expect(200).Is(map[string]any{"status": "serving", "checks.database": "ok", "timestamp": "2026-01-02T03:04:05.000678Z"})
@@ -112,8 +115,9 @@ func TestHealthAndReadiness(t *testing.T) {
 }
 
 func TestServedDocuments(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		for path, document := range map[string][]byte{"worker-protocol": openapi.WorkerProtocol, "control-plane": openapi.ControlPlane} {
 			reply := p.Get("/openapi/"+path+".yaml", handlertest.Header(handlertest.ControlHeader, "")).Expect(200)
 			assert.Equal(t, "application/yaml", reply.Header.Get("Content-Type"))
@@ -129,8 +133,9 @@ func TestServedDocuments(t *testing.T) {
 }
 
 func TestNamespaces(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.addNamespace(t, "kept")
 		p.Get("/namespaces", handlertest.Header("X-Namespace", "absent")).Expect(200).Is(map[string]any{
 			"namespaces.0.name": "default",
@@ -148,8 +153,9 @@ func TestNamespaces(t *testing.T) {
 }
 
 func TestUnknownNamespaces(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.start(map[string]any{"workflow_id": "wf"})
 		for _, call := range controlCalls("wf", "run") {
 			if strings.HasPrefix(call[1], "/namespaces") {
@@ -184,8 +190,9 @@ func bodyOf(call [3]string) any {
 }
 
 func TestRolesOnTheControlPlane(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t), func(c *handlers.Config, _ *runtime.Options) {
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open(), func(c *handlers.Config, _ *runtime.Options) {
 			c.AuthDriver, c.WorkerToken, c.OperatorToken, c.AdminToken = handlers.AuthToken, "w", "o", "a"
 		})
 		bearer := func(token string) handlertest.Option { return handlertest.Header("Authorization", "Bearer "+token) }

@@ -3,7 +3,6 @@ package handlers_test
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"path/filepath"
 	"strconv"
@@ -25,6 +24,7 @@ import (
 // engines open an empty database for one test, by engine.
 var engines = map[string]func(t *testing.T) store.Store{
 	"sqlite": func(t *testing.T) store.Store {
+		t.Helper()
 		return opened(t, "sqlite://"+filepath.Join(t.TempDir(), "test.db"))
 	},
 }
@@ -37,10 +37,20 @@ func opened(t *testing.T, url string) store.Store {
 	return st
 }
 
+// engine is one run of a test on one database engine.
+type engine struct {
+	*testing.T
+	empty func(t *testing.T) store.Store
+}
+
+// open opens an empty database until the test ends.
+func (e engine) open() store.Store { return e.empty(e.T) }
+
 // onEvery runs a test once on every engine.
-func onEvery(t *testing.T, test func(t *testing.T, open func(t *testing.T) store.Store)) {
-	for name, openStore := range engines {
-		t.Run(name, func(t *testing.T) { test(t, openStore) })
+func onEvery(t *testing.T, test func(on engine)) {
+	t.Helper()
+	for name, empty := range engines {
+		t.Run(name, func(t *testing.T) { test(engine{t, empty}) })
 	}
 }
 
@@ -60,7 +70,7 @@ func serve(t *testing.T, st store.Store, changes ...setup) *plane {
 	t.Helper()
 	clock := newTestClock()
 	config := handlers.Config{ServerID: "test", Version: "0.0.0", AuthDriver: handlers.AuthNone}
-	options := runtime.Options{Clock: clock, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), SignalValue: avro.SignalValue}
+	options := runtime.Options{Clock: clock, Logger: slog.New(slog.DiscardHandler), SignalValue: avro.SignalValue}
 	for _, change := range changes {
 		change(&config, &options)
 	}

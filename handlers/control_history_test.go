@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"dwserver/handlers/handlertest"
-	"dwserver/runtime/store"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,8 +22,9 @@ func follow(p *plane, id, run, query string) <-chan *handlertest.Reply {
 func token(after string) string { return base64.StdEncoding.EncodeToString([]byte(after)) }
 
 func TestHistoryPages(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		run := p.start(map[string]any{"workflow_id": "wf"})
 		for range 5 {
 			p.Post("/workflows/wf/signal/go", nil).Expect(202)
@@ -66,8 +66,9 @@ func TestHistoryPages(t *testing.T) {
 }
 
 func TestHistoryWaitsForTheNextEvent(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		run := p.start(map[string]any{"workflow_id": "wf"})
 		path := "/workflows/wf/runs/" + run + "/history?wait_new_event=1"
 		first := p.Get(path).Expect(200).Is(map[string]any{"next_page_token": token("2")})
@@ -98,8 +99,9 @@ func TestHistoryWaitsForTheNextEvent(t *testing.T) {
 }
 
 func TestHistoryWaitsForTheClose(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		run := p.start(map[string]any{"workflow_id": "wf"})
 		waiting := follow(p, "wf", run, "wait_new_event=1&closed=1")
 		p.clock.await(t, 30*time.Second)
@@ -121,8 +123,9 @@ func TestHistoryWaitsForTheClose(t *testing.T) {
 
 // A server that goes down answers its readers instead of cutting them off.
 func TestHistoryEndsWhenDraining(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		run := p.start(map[string]any{"workflow_id": "wf"})
 		waiting := follow(p, "wf", run, "wait_new_event=1&next_page_token="+token("2"))
 		p.clock.await(t, 30*time.Second)

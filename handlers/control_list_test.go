@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"dwserver/handlers/handlertest"
-	"dwserver/runtime/store"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 func TestListRows(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.Get("/workflows").Expect(200).Is(map[string]any{"workflows": []any{}, "workflow_count": 0, "next_page_token": nil,
 			"control_plane.operation": "list", "control_plane.next_page_token": nil})
 		run := p.start(map[string]any{"workflow_id": "old", "business_key": "b", "search_attributes": map[string]any{"Tier": "gold"}, "memo": map[string]any{"m": 1}})
@@ -37,8 +37,9 @@ func TestListRows(t *testing.T) {
 }
 
 func TestListFilters(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.addNamespace(t, "other")
 		p.register(t, nil)
 		for _, id := range []string{"done", "gone", "stopped", "open"} {
@@ -88,8 +89,9 @@ func listed(page *handlertest.Reply) []string {
 // Each run once, pages full, no token at the end, filters kept: also with equal start times, while runs
 // start and close (field report 95).
 func TestListPages(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		const runs, size = 60, 7
 		want := []string{}
 		for i := range runs {

@@ -10,15 +10,15 @@ import (
 	"dwserver/handlers/handlertest"
 	"dwserver/runtime"
 	"dwserver/runtime/rules"
-	"dwserver/runtime/store"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 func TestSignal(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		run := p.start(map[string]any{"workflow_id": "wf"})
 		reply := p.Post("/workflows/wf/signal/approve", map[string]any{"input": []any{"Ada", 1}}).Expect(202).Is(map[string]any{
 			"workflow_id": "wf", "run_id": run, "requested_run_id": nil, "resolved_run_id": run, "command_sequence": 2,
@@ -45,8 +45,9 @@ func TestSignal(t *testing.T) {
 }
 
 func TestSignalPreview(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		run := p.start(map[string]any{"workflow_id": "wf"})
 		p.Post("/workflows/wf/signal/approve", map[string]any{"input": []any{1, 2}, "dry_run": true}).Expect(200).Is(map[string]any{
 			"outcome": "signal_preview", "command_status": "preview", "command_id": nil, "command_sequence": nil, "run_id": run,
@@ -59,8 +60,9 @@ func TestSignalPreview(t *testing.T) {
 }
 
 func TestSignalsAreCheckedAgainstTheDeclaration(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, map[string]any{"workflow_command_contracts": map[string]any{"greeter": map[string]any{
 			"queries": []any{}, "query_contracts": []any{}, "updates": []any{}, "update_contracts": []any{}, "update_validators": []any{},
 			"signals": []any{"approve"}, "signal_contracts": []any{map[string]any{"name": "approve", "parameters": []any{map[string]any{
@@ -85,8 +87,9 @@ func TestSignalsAreCheckedAgainstTheDeclaration(t *testing.T) {
 }
 
 func TestSignalRefusals(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t), func(_ *handlers.Config, o *runtime.Options) {
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open(), func(_ *handlers.Config, o *runtime.Options) {
 			o.Limits = rules.DefaultLimits()
 			o.Limits.PendingSignals, o.Limits.PayloadBytes = 2, 1000
 		})
@@ -124,8 +127,9 @@ func TestSignalRefusals(t *testing.T) {
 }
 
 func TestSignalRequestIDs(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.start(map[string]any{"workflow_id": "wf"})
 		p.start(map[string]any{"workflow_id": "other"})
 		send := func(path, input string) *handlertest.Reply {

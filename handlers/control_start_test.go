@@ -10,15 +10,15 @@ import (
 	"dwserver/handlers/handlertest"
 	"dwserver/runtime"
 	"dwserver/runtime/rules"
-	"dwserver/runtime/store"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 func TestStart(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		reply := p.Post("/workflows", map[string]any{"workflow_id": "wf-1", "workflow_type": "greeter"}).Expect(201)
 		runID := reply.Text("run_id")
 		assert.Len(t, runID, 26)
@@ -41,8 +41,9 @@ func TestStart(t *testing.T) {
 }
 
 func TestStartKeepsEveryOption(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.start(map[string]any{
 			"workflow_id": "wf-1", "workflow_type": "  greeter ", "task_queue": " q ", "input": []any{"Ada"},
 			"payload_codec": "avro", "business_key": "0", "memo": map[string]any{"k": 1}, "search_attributes": map[string]any{"Tier": "gold"},
@@ -62,8 +63,9 @@ func TestStartKeepsEveryOption(t *testing.T) {
 }
 
 func TestStartLenientForms(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.Post("/workflows", `{"workflow_id":"a","workflow_type":"t","priority":"3","run_timeout_seconds":"60","memo":[],
 			"search_attributes":[],"input":[],"business_key":null,"task_queue":null,"fairness_key":null,"unknown":{"x":1}}`,
 			handlertest.Deliberate()).Expect(201)
@@ -73,8 +75,9 @@ func TestStartLenientForms(t *testing.T) {
 }
 
 func TestStartRefusesBadFields(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		long := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
 		for field, values := range map[string][]string{
 			"workflow_type":              {`""`, `"  "`, `null`, `7`, long(256), `"a\u0000b"`},
@@ -116,8 +119,9 @@ func TestStartRefusesBadFields(t *testing.T) {
 }
 
 func TestStartDuplicates(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.addNamespace(t, "other")
 		runID := p.start(map[string]any{"workflow_id": "wf"})
 		start := func(more map[string]any) *handlertest.Reply {
@@ -153,8 +157,9 @@ func TestStartDuplicates(t *testing.T) {
 }
 
 func TestStartRequestIDs(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.addNamespace(t, "other")
 		body := `{"workflow_id":"wf","workflow_type":"greeter","input":["Ada",1.0],"request_id":"r1","memo":{"a":1}}`
 		runID := p.Post("/workflows", body).Expect(201).Text("run_id")
@@ -172,8 +177,9 @@ func TestStartRequestIDs(t *testing.T) {
 }
 
 func TestStartLimits(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t), func(c *handlers.Config, o *runtime.Options) {
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open(), func(c *handlers.Config, o *runtime.Options) {
 			o.Limits = rules.DefaultLimits()
 			o.Limits.PayloadBytes, o.Limits.MemoBytes, o.Limits.SearchAttributeBytes = 1000, 100, 100
 			c.MaxRequestBytes = 5000
@@ -197,8 +203,9 @@ func TestStartLimits(t *testing.T) {
 
 // Ids that a careless "is it set" would take for nothing (field report 93).
 func TestStartOddNames(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		for _, name := range []string{"0", "false", "null"} {
 			p.start(map[string]any{"workflow_id": name, "workflow_type": name, "task_queue": name, "build_id": name, "business_key": name})
 			p.Get("/workflows/" + name).Expect(200).Is(map[string]any{"workflow_id": name, "workflow_type": name,
@@ -211,8 +218,9 @@ func TestStartOddNames(t *testing.T) {
 
 // Many starts of one id at once: one run, and the others learn of it.
 func TestStartRace(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(t *testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		replies := make([]*handlertest.Reply, 16)
 		var group sync.WaitGroup
 		for i := range replies {
