@@ -8,7 +8,6 @@ import (
 
 	"dwserver/handlers/handlertest"
 	"dwserver/openapi"
-	"dwserver/runtime/store"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
@@ -57,8 +56,9 @@ func TestBadInputIsRefusedEverywhere(t *testing.T) {
 		"numbers": hostile(`-1`), "fractions": hostile(`1.5`), "booleans": hostile(`true`), "objects": hostile(`{"x":{"y":1}}`), "emoji": hostile(`"😀/"`),
 		"infinity": hostile(`1e999`), "empty text": hostile(`""`),
 	}
-	onEvery(t, func(t *testing.T, open func(*testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		run := p.start(map[string]any{"workflow_id": "wf"})
 		task := p.poll(t, "workflow-tasks")
@@ -102,8 +102,9 @@ func tolerated(path, body string) bool {
 // TestOddIDsOnPaths: ids that cannot exist are not found, ids that are no text are refused, and none of
 // them is a fault.
 func TestOddIDsOnPaths(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(*testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		fence := map[string]any{"lease_owner": "w", "workflow_task_attempt": 1}
 		for id, reason := range map[string]string{
@@ -130,8 +131,9 @@ func TestOddIDsOnPaths(t *testing.T) {
 // TestNamespacesDoNotSeeOneAnother: what another namespace holds and what does not exist look the same
 // (field report R97).
 func TestNamespacesDoNotSeeOneAnother(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(*testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.addNamespace(t, "other")
 		p.register(t, nil)
 		run := p.start(map[string]any{"workflow_id": "mine"})

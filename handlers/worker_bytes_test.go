@@ -9,7 +9,6 @@ import (
 	"dwserver/handlers"
 	"dwserver/handlers/handlertest"
 	"dwserver/runtime"
-	"dwserver/runtime/store"
 
 	"github.com/stretchr/testify/require"
 )
@@ -43,8 +42,9 @@ func frame(n int) string {
 // TestPayloadsPassUnchanged sends one payload through every field and finds the same bytes in every
 // answer (field report R91).
 func TestPayloadsPassUnchanged(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(*testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		sent := string(payload(t, `[9007199254740993,-0.0,1e300,"<&>é😀\u2028",{"b":{},"a":[]},3.0]`))
 		run := p.start(map[string]any{"workflow_id": "bytes", "input": json.RawMessage(sent)})
@@ -78,8 +78,9 @@ func TestPayloadsPassUnchanged(t *testing.T) {
 // TestSizesAroundTheLimits: up to the limit everything passes, beyond it the answer is typed and nothing
 // was written (field report R85).
 func TestSizesAroundTheLimits(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(*testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		limit := int(p.engine.Options().Limits.PayloadBytes) - 10 // the frame's header
 		complete := func(task *handlertest.Reply, size int) *handlertest.Reply {
@@ -99,8 +100,9 @@ func TestSizesAroundTheLimits(t *testing.T) {
 
 // TestLargeCompletions: completions may be larger than other bodies.
 func TestLargeCompletions(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(*testing.T) store.Store) {
-		p := serve(t, open(t), func(c *handlers.Config, _ *runtime.Options) { c.MaxRequestBytes, c.MaxCompletionBytes = 10_000, 50_000 })
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open(), func(c *handlers.Config, _ *runtime.Options) { c.MaxRequestBytes, c.MaxCompletionBytes = 10_000, 50_000 })
 		p.register(t, nil)
 		p.start(map[string]any{})
 		task := p.poll(t, "workflow-tasks")

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"dwserver/handlers/handlertest"
-	"dwserver/runtime/store"
 
 	"github.com/stretchr/testify/require"
 )
@@ -43,8 +42,9 @@ func within(t *testing.T, replies <-chan *handlertest.Reply) *handlertest.Reply 
 }
 
 func TestHeldPollsAreWoken(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(*testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		held := p.inBackground("/worker/workflow-tasks/poll", pollBody(nil))
 		p.clock.await(t, pollTime)
@@ -61,8 +61,9 @@ func TestHeldPollsAreWoken(t *testing.T) {
 }
 
 func TestHeldPollsEnd(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(*testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		for _, kind := range []string{"workflow-tasks", "activity-tasks"} {
 			held := p.inBackground("/worker/"+kind+"/poll", pollBody(map[string]any{"timeout_seconds": 7}))
@@ -86,8 +87,9 @@ func TestHeldPollsEnd(t *testing.T) {
 }
 
 func TestAWorkerWithoutTypesIsHeldForAMoment(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(*testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, map[string]any{"supported_workflow_types": []string{}, "supported_activity_types": []string{}})
 		for kind, status := range map[string]string{"workflow-tasks": "no_workflow_capability", "activity-tasks": "no_activity_capability"} {
 			held := p.inBackground("/worker/"+kind+"/poll", pollBody(nil))
@@ -103,8 +105,9 @@ func TestAWorkerWithoutTypesIsHeldForAMoment(t *testing.T) {
 // TestACallerWhoLeavesTakesNoTask: a poll whose connection is gone is over, and what becomes ready later
 // goes to the next poll.
 func TestACallerWhoLeavesTakesNoTask(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(*testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		ctx, leave := context.WithCancel(t.Context())
 		left := make(chan error, 1)
@@ -124,8 +127,9 @@ func TestACallerWhoLeavesTakesNoTask(t *testing.T) {
 // TestALostAnswerIsFoundAgain: the lease of a poll whose answer was lost comes back under its id, and only
 // under its id (field report R11).
 func TestALostAnswerIsFoundAgain(t *testing.T) {
-	onEvery(t, func(t *testing.T, open func(*testing.T) store.Store) {
-		p := serve(t, open(t))
+	onEvery(t, func(on engine) {
+		t := on.T
+		p := serve(t, on.open())
 		p.register(t, nil)
 		p.start(map[string]any{})
 		first := p.Post("/worker/workflow-tasks/poll", pollBody(map[string]any{"poll_request_id": "x", "timeout_seconds": 0})).Expect(200)
