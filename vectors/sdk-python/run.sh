@@ -7,7 +7,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 cache="$root/.cache/sdk-python"
 mkdir -p "$cache"
-printf '*\n' >"$root/.cache/.gitignore"
 
 # The environment is made again only when the pinned versions change.
 if ! cmp -s "$here/requirements.txt" "$cache/venv/installed.txt" 2>/dev/null; then

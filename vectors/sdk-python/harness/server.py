@@ -23,12 +23,18 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}"
         self._binary = binary
         self._log_path = log_path
+        self._settings = settings
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("DW_")}
         self._env = inherited | settings | {
             "DW_LISTEN": f"127.0.0.1:{self.port}",
             "DW_DATABASE_URL": database_url,
         }
         self._process: subprocess.Popen | None = None
+
+    def another(self, name: str, settings: dict[str, str]) -> "Server":
+        """A second server of its own: another port, a new SQLite file beside the log, other settings."""
+        path = os.path.join(os.path.dirname(self._log_path), name)
+        return Server(self._binary, f"sqlite://{path}.db", f"{path}.log", self._settings | settings)
 
     def start(self) -> None:
         """Returns when the server says that it is ready; raises when it ends or takes 20 s."""
