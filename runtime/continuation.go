@@ -160,7 +160,10 @@ func orDecline(err error, d *Decline) error {
 
 // admissible judges the run as locked, before the outcome.
 func (c *continuation) admissible(ctx context.Context, tx store.Tx, l *store.Locked) error {
-	if l.Run.RunID != c.RunID {
+	switch {
+	case c.Invalid: // names no run and no base to judge
+		return c.decline
+	case l.Run.RunID != c.RunID:
 		return declineHistoryMoved()
 	}
 	moved, err := historyMoved(ctx, tx, c.BaseHistorySequence, l)

@@ -58,8 +58,11 @@ func checkLocalActivity(c *WorkflowCommand, e *commandErrors) {
 		return
 	}
 	checkTimeoutKind(e, "timeout_kind", outcome, c.TimeoutKind)
-	if c.Queue != nil || c.Connection != nil {
-		e.add("queue", "A local activity has no queue and no connection.")
+	if c.Queue != nil {
+		e.add("queue", "A local activity has no queue.")
+	}
+	if c.Connection != nil {
+		e.add("connection", "A local activity has no connection.")
 	}
 	if c.ExecutionMode != nil && *c.ExecutionMode != "local" {
 		e.add("execution_mode", "The execution_mode field must be local.")
@@ -202,8 +205,11 @@ func (a *localAttempt) checkFinal(c *WorkflowCommand, path string, e *commandErr
 	if (a.NonRetryable != nil && *a.NonRetryable) != (c.NonRetryable != nil && *c.NonRetryable) {
 		e.add(path+"non_retryable", "The last attempt must agree with the command on non_retryable.")
 	}
-	if a.RetryReason != nil || a.BackoffSeconds != nil {
+	if a.RetryReason != nil {
 		e.add(path+"retry_reason", "The last attempt is not retried.")
+	}
+	if a.BackoffSeconds != nil {
+		e.add(path+"backoff_seconds", "The last attempt is not retried.")
 	}
 	checkTimeoutKind(e, path+"timeout_kind", a.Outcome, a.TimeoutKind)
 }

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -91,9 +90,7 @@ func defaults(o *Options) {
 
 // stamp makes the names of one replay differ from those of any other.
 func stamp() string {
-	random := make([]byte, 5)
-	rand.Read(random) // never fails
-	return hex.EncodeToString(random)
+	return strings.ToLower(rand.Text()[:10])
 }
 
 type session struct {
