@@ -54,7 +54,7 @@ func TestStartKeepsEveryOption(t *testing.T) {
 			"workflow_type": "greeter", "task_queue": "q", "business_key": "0", "input": []any{"Ada"},
 			"memo.k": 1, "search_attributes.Tier": "gold", "execution_timeout_seconds": 3600, "run_timeout_seconds": 600,
 			"execution_deadline_at": "2026-01-02T04:04:05.000678Z", "run_deadline_at": "2026-01-02T03:14:05.000678Z",
-			"compatibility": "b1", "started_at": "2026-01-02T03:04:05.000678Z",
+			"compatibility": "b1", "compatibility_status": "pinned", "started_at": "2026-01-02T03:04:05.000678Z",
 		})
 		events := p.Get("/workflows/wf-1/runs/" + p.Get("/workflows/wf-1").Text("run_id") + "/history").Expect(200)
 		events.Is(map[string]any{"events.0.event_type": "StartAccepted", "events.1.event_type": "WorkflowStarted",
