@@ -26,14 +26,14 @@ func (e *Engine) HeartbeatActivity(ctx context.Context, req HeartbeatActivityReq
 		reason, expired := in.Verdict()
 		if reason == "" && e.begin(ctx, tx, l).DeadlinePassed() {
 			eff, err := e.timeOutRun(ctx, tx, l)
-			state = stateOf(l, "run_closed", false)
+			state = stateOf(settled(l, eff), "run_closed", false)
 			return eff, err
 		}
 		state = stateOf(l, reason, in.CancelRequested(reason))
 		switch {
 		case expired:
 			eff, err := e.lapse(ctx, tx, l)
-			state = stateOf(l, reason, false)
+			state = stateOf(settled(l, eff), reason, false)
 			return eff, err
 		case reason != "":
 			return nil, nil

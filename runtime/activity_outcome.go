@@ -105,16 +105,15 @@ func (e *Engine) recordOutcome(ctx context.Context, tx store.Tx, o *outcome, res
 	}
 	in := fenceOf(o.fence, l, e.now())
 	if reason, expired := in.Verdict(); reason != "" {
-		r := ignoredOutcome(o.fence, l, reason, in.CancelRequested(reason))
 		if !expired {
-			return nil, nil, r
+			return nil, nil, ignoredOutcome(o.fence, l, reason, in.CancelRequested(reason))
 		}
 		eff, err := e.lapse(ctx, tx, l)
-		return eff, r, err
+		return eff, ignoredOutcome(o.fence, settled(l, eff), reason, false), err
 	}
 	if e.begin(ctx, tx, l).DeadlinePassed() {
 		eff, err := e.timeOutRun(ctx, tx, l)
-		return eff, ignoredOutcome(o.fence, l, "run_closed", false), err
+		return eff, ignoredOutcome(o.fence, settled(l, eff), "run_closed", false), err
 	}
 	if o.next != nil {
 		eff, done, err := e.continueRun(ctx, tx, o, l, result)
@@ -127,6 +126,29 @@ func (e *Engine) recordOutcome(ctx context.Context, tx store.Tx, o *outcome, res
 	result.Recorded = true
 	eff, err := effects(t)
 	return eff, nil, err
+}
+
+// settled brings the locked rows of an activity task up to what effects made of them.
+func settled(l *store.Locked, eff *rules.Effects) *store.Locked {
+	if eff == nil {
+		return l
+	}
+	for i := range eff.Tasks {
+		if eff.Tasks[i].TaskID == l.Task.TaskID {
+			l.Task = eff.Tasks[i]
+		}
+	}
+	for i := range eff.Acts {
+		if eff.Acts[i].ExecutionID == l.Activity.ExecutionID {
+			l.Activity = eff.Acts[i]
+		}
+	}
+	for i := range eff.Tries {
+		if eff.Tries[i].AttemptID == l.Attempt.AttemptID {
+			l.Attempt.Status, l.Attempt.ClosedAt = eff.Tries[i].Status, eff.Tries[i].ClosedAt
+		}
+	}
+	return l
 }
 
 // lapse closes an attempt whose lease or deadline passed before its report came.

@@ -30,9 +30,10 @@ func (SystemClock) After(d time.Duration) (<-chan time.Time, func()) {
 // IDs makes the engine's identifiers: ULIDs, growing within a process.
 type IDs interface{ New() string }
 
-// ULIDs makes monotonic ULIDs. It is safe for concurrent use.
+// ULIDs makes monotonic ULIDs, also when the clock steps back. It is safe for concurrent use.
 type ULIDs struct {
 	mu      sync.Mutex
+	last    uint64 // newest millisecond used
 	entropy *ulid.MonotonicEntropy
 }
 
@@ -45,10 +46,11 @@ func NewULIDs() *ULIDs {
 func (u *ULIDs) New() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	id, err := ulid.New(ulid.Timestamp(time.Now()), u.entropy)
-	if err != nil { // the millisecond's random space ran out: start over with fresh entropy
-		u.entropy = ulid.Monotonic(rand.Reader, 0)
-		id = ulid.MustNew(ulid.Timestamp(time.Now()), u.entropy)
+	u.last = max(u.last, ulid.Timestamp(time.Now()))
+	id, err := ulid.New(u.last, u.entropy)
+	if err != nil { // the millisecond's random space ran out: go on in the next one
+		u.last++
+		id = ulid.MustNew(u.last, u.entropy)
 	}
 	return id.String()
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -196,28 +197,17 @@ func (e *Engine) fireTimer(ctx context.Context, runID, timerID string) error {
 		if t.DeadlinePassed() {
 			return e.timeOutRun(ctx, tx, l)
 		}
-		var wait *rules.Wait
+		var waits rules.Waits
 		if timer.WaitID != "" {
-			if wait, err = findWait(ctx, tx, runID, timer.WaitID); err != nil {
+			if waits, err = loadWaits(ctx, tx, &l.Run); err != nil {
 				return nil, err
 			}
 		}
-		t.FireTimer(&timer, wait, e.barrier(ctx, tx, runID, t))
+		if !t.FireTimer(&timer, &waits, e.barrier(ctx, tx, runID, t)) {
+			return nil, fmt.Errorf("%w: pending timeout %s of a wait that is not open", store.ErrBroken, timerID)
+		}
 		return effects(t)
 	})
-}
-
-func findWait(ctx context.Context, tx store.Tx, runID, waitID string) (*rules.Wait, error) {
-	waits, err := tx.ListOpenWaits(ctx, runID)
-	if err != nil {
-		return nil, err
-	}
-	for i := range waits {
-		if waits[i].WaitID == waitID {
-			return &waits[i], nil
-		}
-	}
-	return nil, store.ErrBroken // a pending timeout timer whose wait is not open
 }
 
 // expireActivity enforces an activity's deadlines (6.4).

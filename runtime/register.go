@@ -219,11 +219,12 @@ func (e *Engine) removeWorker(ctx context.Context, tx store.Tx, worker *rules.Wo
 func (e *Engine) DeregisterFenced(ctx context.Context, namespace, workerID, token string) (int64, error) {
 	var leases []rules.Task
 	var recovered int64
+	removed := false
 	no := func(reason, message string) *Refusal {
 		return refuse(reason, message).With("worker_id", workerID).With("registration_token", token).With("retryable", false)
 	}
 	err := e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
-		leases, recovered = nil, 0
+		leases, recovered, removed = nil, 0, false
 		worker, err := tx.LockWorker(ctx, namespace, workerID)
 		if err != nil && !isNotFound(err) {
 			return nil, err
@@ -247,13 +248,13 @@ func (e *Engine) DeregisterFenced(ctx context.Context, namespace, workerID, toke
 		}
 		eff := &rules.Effects{}
 		leases, err = e.removeWorker(ctx, tx, &worker, eff)
-		recovered = countWorkflow(leases)
+		recovered, removed = countWorkflow(leases), true
 		return eff, err
 	})
 	if err != nil {
 		return 0, err
 	}
-	if leases != nil {
+	if removed {
 		e.hub.Supersede(namespace, workerID)
 	}
 	return recovered, e.recoverAll(ctx, leases)

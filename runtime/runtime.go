@@ -145,6 +145,9 @@ func earliest(eff *rules.Effects) int64 {
 	for i := range eff.NewTimers {
 		at = min(at, eff.NewTimers[i].DueAt)
 	}
+	for i := range eff.Timers {
+		at = min(at, eff.Timers[i].DueAt)
+	}
 	for i := range eff.NewActs {
 		at = min(at, eff.NewActs[i].NextDeadlineAt)
 	}
@@ -208,6 +211,7 @@ func effects(t *rules.Transition) (*rules.Effects, error) {
 	if r := t.Check(); r != nil {
 		return nil, r
 	}
+	t.Eff.Fold()
 	return &t.Eff, nil
 }
 

@@ -144,7 +144,7 @@ func (e *Engine) completionInput(ctx context.Context, tx store.Tx, commands []ru
 		return nil, err
 	}
 	if from, to, ok := rules.ResentRange(commands); ok && from <= l.Run.LastStepSequence {
-		if in.Steps, err = tx.ListSteps(ctx, l.Run.RunID, from, to); err != nil {
+		if in.Steps, err = tx.ListSteps(ctx, l.Run.RunID, from, min(to, l.Run.LastStepSequence+1)); err != nil {
 			return nil, err
 		}
 	}

@@ -35,7 +35,7 @@ func (e *Engine) SignalWorkflow(ctx context.Context, req SignalRequest) (Command
 		if t.DeadlinePassed() { // the deadline closes the run; the signal finds it closed
 			return nil, notActive(&l.Run), nil
 		}
-		waits, err := loadSignalWaits(ctx, tx, &l.Run)
+		waits, err := loadSignalWaits(ctx, tx, &l.Run, req.Name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -45,12 +45,26 @@ func (e *Engine) SignalWorkflow(ctx context.Context, req SignalRequest) (Command
 	})
 }
 
-// loadSignalWaits loads what decides where a signal goes: nothing when no wait is open.
-func loadSignalWaits(ctx context.Context, tx store.Tx, run *rules.Run) (rules.Waits, error) {
+// loadSignalWaits loads what decides where a signal goes: nothing when no wait is open. Signals that were
+// received before matter where one of them may have the signal's wait, or comes first for a run that is to
+// be woken; there can be thousands of them.
+func loadSignalWaits(ctx context.Context, tx store.Tx, run *rules.Run, name string) (rules.Waits, error) {
+	var waits rules.Waits
+	var err error
 	if run.OpenWaits == 0 {
-		return rules.Waits{}, nil
+		return waits, nil
 	}
-	return loadWaits(ctx, tx, run)
+	if waits.Open, err = tx.ListOpenWaits(ctx, run.RunID); err != nil || run.PendingSignals == 0 {
+		return waits, err
+	}
+	for i := range waits.Open {
+		w := &waits.Open[i]
+		if w.Kind == rules.WaitSignal && w.Name == name || w.Kind == rules.WaitCondition && run.WorkflowTaskID == "" {
+			waits.Signals, err = tx.ListReceivedSignals(ctx, run.RunID)
+			break
+		}
+	}
+	return waits, err
 }
 
 func (e *Engine) checkSignal(ctx context.Context, tx store.Tx, req *SignalRequest, run *rules.Run) (*Refusal, error) {

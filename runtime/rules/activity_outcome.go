@@ -15,6 +15,14 @@ type attemptEnd struct {
 	structural    *Refusal
 }
 
+// typeName is the failure's type as replay needs it; a report without one has at least a class.
+func (e *attemptEnd) typeName() string {
+	if e.exceptionType == "" {
+		return e.class
+	}
+	return e.exceptionType
+}
+
 // closeAttempt ends the current attempt and its task.
 func (t *Transition) closeAttempt(act *Activity, attempt *Attempt, task *Task, status, taskStatus string) {
 	attempt.Status, attempt.ClosedAt, attempt.LastHeartbeatAt = status, t.Now, act.LastHeartbeatAt
@@ -114,7 +122,7 @@ func (t *Transition) endAttempt(act *Activity, attempt *Attempt, task *Task, end
 	t.closeActivity(act, ActivityFailed)
 	payload := act.attemptEvent(1024+len(end.message), attempt).Str("failure_id", t.NewID()).
 		Str("failure_category", end.category).Bool("non_retryable", never).
-		Str("exception_type", end.exceptionType).Str("exception_class", end.class).
+		Text("exception_type", end.typeName()).Str("exception_class", end.class).
 		Str("timeout_kind", end.timeoutKind)
 	payload.Text("message", end.message).IntPtr("code", end.code).Raw("exception", end.exception)
 	if s := end.structural; s != nil {

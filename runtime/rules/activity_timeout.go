@@ -18,13 +18,12 @@ func (t *Transition) TimeOutActivity(act *Activity, attempt *Attempt, task *Task
 	}
 	policy := act.snapshot()
 	before := *act
-	// A schedule-to-start timeout hits an activity nobody has started: the attempt that would have
-	// begun counts against the limit.
 	if kind == "schedule_to_start" {
-		act.AttemptCount++
+		*attempt = t.missedAttempt(act, task)
 	}
 	t.closeAttempt(act, attempt, task, AttemptFailed, TaskFailed)
-	if kind != "schedule_to_close" && policy.allows(act.AttemptCount) {
+	retry := kind != "schedule_to_close" && !policy.nonRetryable(end.class)
+	if retry && policy.allows(act.AttemptCount) {
 		t.retryActivity(act, attempt, task, &end, &policy)
 	} else {
 		t.closeActivity(act, ActivityFailed)
@@ -33,6 +32,19 @@ func (t *Transition) TimeOutActivity(act *Activity, attempt *Attempt, task *Task
 	}
 	t.writeActivity(act, attempt, task)
 	return true
+}
+
+// missedAttempt is the attempt of an activity that nobody started in time: it counts against the limit, and
+// has its row, so that attempts are numbered without a gap.
+func (t *Transition) missedAttempt(act *Activity, task *Task) Attempt {
+	act.AttemptCount++
+	attempt := Attempt{
+		AttemptID: t.NewID(), ExecutionID: act.ExecutionID, RunID: act.RunID, TaskID: task.TaskID,
+		AttemptNumber: act.AttemptCount, StartedAt: t.Now,
+	}
+	act.AttemptID = attempt.AttemptID
+	t.Eff.NewTries = append(t.Eff.NewTries, attempt)
+	return attempt
 }
 
 func (t *Transition) recordTimedOut(before, act *Activity, attempt *Attempt, end *attemptEnd) {

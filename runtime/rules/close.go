@@ -13,7 +13,9 @@ type Open struct {
 func (t *Transition) settle(open *Open, reason, commandID, own string, keepSignals bool) {
 	activities := append(open.Activities, t.Eff.NewActs...)
 	for i := range activities {
-		t.cancelActivity(&activities[i], reason, commandID)
+		if a := &activities[i]; a.Status == ActivityPending || a.Status == ActivityRunning {
+			t.cancelActivity(a, reason, commandID)
+		}
 	}
 	timers := append(open.Waits.Timers, t.Eff.NewTimers...)
 	for i := range timers {

@@ -101,8 +101,9 @@ func (c *WorkflowCommand) retrySnapshot() []byte {
 		IntPtr("heartbeat_timeout", c.HeartbeatTimeout).Bytes()
 }
 
-// openConditionWait opens a condition wait (3.5). A wait with an occurrence id that is still open
-// writes nothing; one that a signal closed opens again with the time that was left (settled.md).
+// openConditionWait opens a condition wait (3.5). One that is still open writes nothing: the worker
+// stands where it stood. One with an occurrence id that a signal closed opens again with the time that was
+// left (settled.md).
 func (a *application) openConditionWait(c *WorkflowCommand) {
 	w := Wait{
 		WaitID: a.NewID(), Kind: WaitCondition, Sequence: a.next(), Name: deref(c.ConditionKey),
@@ -111,6 +112,9 @@ func (a *application) openConditionWait(c *WorkflowCommand) {
 	}
 	if c.TimeoutSeconds != nil {
 		w.TimeoutSeconds = *c.TimeoutSeconds
+	}
+	if a.in.Waits.reopened(&w) != nil {
+		return
 	}
 	var fireAt int64
 	if w.OccurrenceID != "" {
@@ -139,17 +143,14 @@ func (a *application) openSignalWait(c *WorkflowCommand) {
 	if c.TimeoutSeconds != nil {
 		w.TimeoutSeconds = *c.TimeoutSeconds
 	}
-	pending := a.in.Waits.unbound(w.Name)
-	if pending != nil {
+	timeout := TimerSignalTimeout
+	if pending := a.in.Waits.unbound(w.Name); pending != nil {
 		w.WaitID = pending.WaitID
+		timeout = "" // the signal is here: the wait needs no timer
 	}
 	timers := len(a.Eff.NewTimers)
-	timeout := w.TimeoutSeconds
-	if pending != nil { // the signal is here: the wait needs no timer
-		w.TimeoutSeconds = -1
-	}
-	opened := *a.openWait(w, "SignalWaitOpened", TimerSignalTimeout, 0)
-	if pending == nil && timeout == 0 {
+	opened := *a.openWait(w, "SignalWaitOpened", timeout, 0)
+	if w.TimeoutSeconds == 0 && timeout != "" {
 		a.timeOutAtOnce(&opened)
 	}
 	a.in.Waits.Open = append(a.in.Waits.Open, opened)
@@ -159,16 +160,14 @@ func (a *application) openSignalWait(c *WorkflowCommand) {
 // timeOutAtOnce is a signal wait with timeout 0 and no signal: its timer is scheduled and fired in
 // the same breath, and the run resumes (3.5).
 func (a *application) timeOutAtOnce(w *Wait) {
-	a.startTimer(Timer{Sequence: w.Sequence, Kind: TimerSignalTimeout, WaitID: w.WaitID}, w.keys())
-	timer := &a.Eff.NewTimers[len(a.Eff.NewTimers)-1]
-	waits, timers := a.Eff.Waits, a.Eff.Timers
+	timer := *a.startTimer(Timer{
+		Sequence: w.Sequence, Kind: TimerSignalTimeout, WaitID: w.WaitID, Parallel: w.Parallel,
+	}, w.keys())
+	w.TimerID = timer.TimerID
 	a.OpenTask.Status = TaskLeased // the task being completed: its end resumes the run
 	a.Run.WorkflowTaskID = a.in.Task.TaskID
-	a.FireTimer(timer, w, nil)
+	a.fire(&timer, w, nil)
 	a.Run.WorkflowTaskID, a.OpenTask = "", Task{}
-	// Both rows are new: they are inserted in their final state.
-	a.Eff.NewWaits[len(a.Eff.NewWaits)-1] = *w
-	a.Eff.Waits, a.Eff.Timers = waits, timers
 }
 
 // createdTimer names the timer task a wait's timeout made.

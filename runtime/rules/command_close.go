@@ -86,7 +86,7 @@ func (a *application) carrySignals(run *Run) {
 		}
 		run.LastCommandSequence++
 		s.RunID, s.CommandSequence = run.RunID, run.LastCommandSequence
-		s.WaitID = "signal-command:" + s.CommandID
+		s.WaitID = a.in.Waits.carriedWaitID(s, run)
 		s.ReceivedSequence = a.append(run, "SignalReceived", 0, s.received(run).Bytes())
 		run.PendingSignals++
 		a.Eff.Signals = append(a.Eff.Signals, *s)

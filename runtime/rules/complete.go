@@ -52,6 +52,7 @@ func (t *Transition) CompleteWorkflowTask(in *CompletionInput) (*Completion, *Re
 		}
 	}
 	t.endWorkflowTask(in, a)
+	t.Eff.Fold()
 	if r := t.checkBudget(); r != nil {
 		return nil, r
 	}
@@ -80,6 +81,7 @@ func (t *Transition) endWorkflowTask(in *CompletionInput, a *application) {
 // wakeAfter is run when a leased workflow task has ended: what was recorded after the history its
 // claim delivered wakes the run now, then the next eligible signal does (settled.md, Waking).
 func (t *Transition) wakeAfter(waits *Waits) string {
+	t.rearm(waits)
 	if payload := t.Run.PendingWake; len(payload) > 0 && t.Run.WorkflowTaskID == "" {
 		t.Run.PendingWake = nil
 		return t.addWorkflowTask(t.Run, payload, t.Now).TaskID

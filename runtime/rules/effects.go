@@ -55,3 +55,34 @@ func (e *Effects) Empty() bool {
 			len(e.Commands)+len(e.NewRequests)+len(e.Registrations)+len(e.Definitions)+
 			len(e.PollReceipts)+len(e.Namespaces) == 0
 }
+
+// Fold leaves one mention of each row: one that the transition both made and changed is inserted in
+// its last state, and of several changes the last stands. A writer may then put down each list in any order.
+func (e *Effects) Fold() {
+	e.NewTasks, e.Tasks = fold(e.NewTasks, e.Tasks, func(t *Task) string { return t.TaskID })
+	e.NewActs, e.Acts = fold(e.NewActs, e.Acts, func(a *Activity) string { return a.ExecutionID })
+	e.NewTries, e.Tries = fold(e.NewTries, e.Tries, func(a *Attempt) string { return a.AttemptID })
+	e.NewTimers, e.Timers = fold(e.NewTimers, e.Timers, func(t *Timer) string { return t.TimerID })
+	e.NewWaits, e.Waits = fold(e.NewWaits, e.Waits, func(w *Wait) string { return w.WaitID })
+	e.NewSignals, e.Signals = fold(e.NewSignals, e.Signals, func(s *Signal) string { return s.SignalID })
+}
+
+func fold[T any](made, changed []T, id func(*T) string) (stillMade, stillChanged []T) {
+	if len(changed) == 0 || len(made) == 0 && len(changed) == 1 {
+		return made, changed
+	}
+	at := make(map[string]*T, len(made)+len(changed))
+	for i := range made {
+		at[id(&made[i])] = &made[i]
+	}
+	kept := changed[:0]
+	for i := range changed {
+		if row := at[id(&changed[i])]; row != nil {
+			*row = changed[i]
+			continue
+		}
+		kept = append(kept, changed[i])
+		at[id(&changed[i])] = &kept[len(kept)-1]
+	}
+	return made, kept
+}

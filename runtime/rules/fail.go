@@ -93,7 +93,7 @@ func (t *Transition) FailWorkflowTask(task *Task, report *WorkflowFailureReport,
 		task.Payload = NewObject(len(payload)+128).Members(payload).Bool("replay_blocked", true).
 			Str("replay_blocked_reason", "worker_reported_replay_failure").Bytes()
 		t.Eff.Tasks = append(t.Eff.Tasks, *task)
-		return t.wakeAfter(waits)
+		return t.wakeBlocked(task, waits)
 	}
 	t.Eff.Tasks = append(t.Eff.Tasks, *task)
 	t.Run.PendingWake = nil // the retry's claim delivers everything
@@ -103,6 +103,21 @@ func (t *Transition) FailWorkflowTask(task *Task, report *WorkflowFailureReport,
 		t.Now+min(backoff, workflowRetryMax)*second)
 	next.AttemptCount = task.AttemptCount
 	return next.TaskID
+}
+
+// wakeBlocked is wakeAfter for a run whose replay is blocked: what its claim delivered would only block it
+// again.
+func (t *Transition) wakeBlocked(task *Task, waits *Waits) string {
+	for i := range waits.Signals {
+		if waits.Signals[i].ReceivedSequence > task.ClaimedSequence {
+			return t.wakeAfter(waits)
+		}
+	}
+	if len(t.Run.PendingWake) > 0 {
+		return t.wakeAfter(waits)
+	}
+	t.rearm(waits)
+	return ""
 }
 
 // retryless is a resume payload without the marks of an earlier retry.

@@ -119,7 +119,7 @@ func (f *ActivityFenceInput) Verdict() (reason string, expired bool) {
 		return "run_closed", false
 	case f.Activity.ExecutionID == "":
 		return "activity_execution_missing", false
-	case f.Attempt.Status == AttemptCancelled:
+	case f.Attempt.Status == AttemptCancelled, f.Attempt.Outcome != "": // cancelled, or reported before
 		return "attempt_closed", false
 	case f.Attempt.Status != AttemptRunning:
 		return "stale_attempt", false

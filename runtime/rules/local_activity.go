@@ -9,14 +9,15 @@ const millisecond int64 = 1000
 // durations only (4.2).
 type localTimes struct{ started, closed int64 }
 
+// Durations that add up to more than the time since 1970 are cut there.
 func localInstants(attempts []localAttempt, now int64) []localTimes {
 	times := make([]localTimes, len(attempts))
 	closed := now
 	for i := len(attempts) - 1; i >= 0; i-- {
 		a := &attempts[i]
-		times[i] = localTimes{started: closed - derefInt(a.DurationMS)*millisecond, closed: closed}
+		times[i] = localTimes{started: max(closed-derefInt(a.DurationMS)*millisecond, 1), closed: closed}
 		if i > 0 {
-			closed = times[i].started - derefInt(attempts[i-1].BackoffSeconds)*second
+			closed = max(times[i].started-derefInt(attempts[i-1].BackoffSeconds)*second, 1)
 		}
 	}
 	return times

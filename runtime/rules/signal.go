@@ -59,22 +59,18 @@ func (t *Transition) applySignal(id string, waits *Waits) {
 	if w == nil {
 		w = waits.newestCondition()
 	}
-	s.Status, s.ClosedAt = SignalApplied, t.Now
-	t.Run.PendingSignals--
-	step := int64(0)
-	if w != nil {
-		step = w.Sequence
+	if w == nil { // nothing waits for it any more: it stays for who will
+		return
 	}
-	s.WorkflowSequence = step
+	step := w.Sequence
+	s.Status, s.ClosedAt, s.WorkflowSequence = SignalApplied, t.Now, step
+	t.Run.PendingSignals--
 	t.Eff.Signals = append(t.Eff.Signals, *s)
 	t.Eff.Commands = append(t.Eff.Commands, Command{CommandID: s.CommandID, AppliedAt: t.Now})
 	position := t.Run.MessagePosition
 	t.Run.MessagePosition++
 	t.Record("MessageCursorAdvanced", 0, NewObject(256).Str("stream_key", "instance:"+t.Run.WorkflowID).
 		Int("previous_position", position).Int("new_position", position+1))
-	if w == nil {
-		return
-	}
 	w.Status, w.ClosedAt = WaitSatisfied, t.Now
 	t.Run.OpenWaits--
 	t.Eff.Waits = append(t.Eff.Waits, *w)

@@ -21,9 +21,56 @@ func (timer *Timer) event() *Object {
 		Int("delay_seconds", timer.DelaySeconds).Time("fire_at", timer.FireAt).Str("timer_kind", timer.Kind)
 }
 
-// FireTimer fires a due timer (6.6); wait is the wait it ends, nil for a plain one. A group's
-// barrier decides whether a plain timer wakes the run.
-func (t *Transition) FireTimer(timer *Timer, wait *Wait, barrier Barrier) {
+// FireTimer fires a due timer (6.6). A group's barrier decides whether a plain timer wakes the run.
+// The timeout of a wait whose signal is already here is held back instead: order is the order of
+// history, and there the signal came first. It is looked at again when the run's workflow task ends. FireTimer reports
+// false, and does nothing, for a timeout whose wait is not among waits.
+func (t *Transition) FireTimer(timer *Timer, waits *Waits, barrier Barrier) bool {
+	if timer.WaitID == "" {
+		t.fire(timer, nil, barrier)
+		return true
+	}
+	wait := waits.open(timer.WaitID)
+	switch {
+	case wait == nil:
+		return false
+	case t.signalled(wait, waits):
+		timer.DueAt = Never
+		t.Eff.Timers = append(t.Eff.Timers, *timer)
+	default:
+		t.fire(timer, wait, barrier)
+	}
+	return true
+}
+
+// signalled reports whether a received signal will close the wait: its own, or, for a condition, the one that
+// the run's workflow task or its end applies.
+func (t *Transition) signalled(w *Wait, waits *Waits) bool {
+	for i := range waits.Signals {
+		s := &waits.Signals[i]
+		if s.Status != SignalReceived {
+			continue
+		}
+		if own := waits.signalWait(s); own == w || own == nil && t.Run.WorkflowTaskID != "" && waits.newestCondition() == w {
+			return true
+		}
+	}
+	return false
+}
+
+// rearm lets the timeouts that FireTimer held back fall due again.
+func (t *Transition) rearm(waits *Waits) {
+	for i := range waits.Timers {
+		timer := &waits.Timers[i]
+		if timer.Status == TimerPending && timer.DueAt == Never {
+			timer.DueAt = timer.FireAt
+			t.Eff.Timers = append(t.Eff.Timers, *timer)
+		}
+	}
+}
+
+// fire records that a timer fired; wait is the wait it ends, nil for a plain one.
+func (t *Transition) fire(timer *Timer, wait *Wait, barrier Barrier) {
 	timer.Status, timer.ClosedAt, timer.DueAt = TimerFired, t.Now, Never
 	t.Run.OpenTimers--
 	payload := timer.event().Time("fired_at", t.Now)

@@ -30,15 +30,15 @@ func (ws *Waits) keysOf(timer *Timer) []byte {
 	return nil
 }
 
-// openWait records a wait's opening event and its timeout timer, when it has a timeout.
+// openWait records a wait's opening event and, when it has a timeout, its timer. timerKind "" makes none.
 func (t *Transition) openWait(w Wait, eventType, timerKind string, fireAt int64) *Wait {
 	w.RunID, w.Status, w.CreatedAt = t.Run.RunID, WaitOpen, t.Now
 	t.Run.OpenWaits++
 	w.OpenedSequence = t.Record(eventType, w.Sequence, w.event().Members(w.Parallel))
-	if w.TimeoutSeconds > 0 {
+	if w.TimeoutSeconds > 0 && timerKind != "" {
 		timer := t.startTimer(Timer{
 			Sequence: w.Sequence, Kind: timerKind, WaitID: w.WaitID,
-			DelaySeconds: w.TimeoutSeconds, FireAt: fireAt,
+			DelaySeconds: w.TimeoutSeconds, FireAt: fireAt, Parallel: w.Parallel,
 		}, w.keys())
 		w.TimerID = timer.TimerID
 	}
@@ -51,6 +51,16 @@ type Waits struct {
 	Open    []Wait   // ordered by opening
 	Timers  []Timer  // pending timers of the run; only those of waits are looked at here
 	Signals []Signal // received, ordered by command sequence
+}
+
+// open is the open wait of an id, nil when there is none.
+func (ws *Waits) open(id string) *Wait {
+	for i := range ws.Open {
+		if w := &ws.Open[i]; w.WaitID == id && w.Status == WaitOpen {
+			return w
+		}
+	}
+	return nil
 }
 
 // newestCondition is the condition wait a signal closes.
@@ -127,18 +137,38 @@ func (ws *Waits) timer(w *Wait) *Timer {
 	return nil
 }
 
-// unbound is the earliest received signal of a name that was not sent to an opened wait.
+// unbound is the earliest received signal of a name whose own wait is not open.
 func (ws *Waits) unbound(name string) *Signal {
 	for i := range ws.Signals {
 		s := &ws.Signals[i]
-		if s.Status != SignalReceived || s.Name != name || s.WaitID != "signal-command:"+s.CommandID {
-			continue
-		}
-		if ws.signalWait(s) == nil {
+		if s.Status == SignalReceived && s.Name == name && ws.signalWait(s) == nil {
 			return s
 		}
 	}
 	return nil
+}
+
+// carriedWaitID is the wait id that an unapplied signal gets in the next run: the one it would have had
+// there, unless a wait of this run has taken that id.
+func (ws *Waits) carriedWaitID(s *Signal, next *Run) string {
+	id := "signal-command:" + s.CommandID
+	for i := range ws.Open {
+		if ws.Open[i].WaitID == id {
+			return id + ":" + next.RunID
+		}
+	}
+	return id
+}
+
+// reopened is the newest open condition wait where it is this very wait opened before: a worker that was
+// woken for something else and stands at the wait as before sends it again.
+func (ws *Waits) reopened(w *Wait) *Wait {
+	old := ws.newestCondition()
+	if old == nil || len(w.Parallel) > 0 || len(old.Parallel) > 0 || old.Name != w.Name || old.Fingerprint != w.Fingerprint ||
+		old.TimeoutSeconds != w.TimeoutSeconds || old.OccurrenceID != w.OccurrenceID {
+		return nil
+	}
+	return old
 }
 
 // occurrence is the newest wait of an occurrence id: still open, or closed by this completion's signal.
