@@ -46,7 +46,7 @@ func TestManifestPinsTheVersion(t *testing.T) {
 func TestVectorsAreSound(t *testing.T) {
 	set, err := runner.Load(vectors.Files())
 	require.NoError(t, err)
-	require.NoError(t, runner.Check(t.Context(), set))
+	require.NoError(t, runner.Check(set))
 }
 
 // The blobs encode the values beside them.

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"errors"
 	"fmt"
 )
@@ -9,8 +8,8 @@ import (
 // Check reports what cannot work in a set without replaying it: operations and
 // shared steps that do not exist, answers that no step gives, shared steps that
 // nothing uses.
-func Check(ctx context.Context, set *Set) error {
-	c, err := loadContract(ctx)
+func Check(set *Set) error {
+	c, err := loadContract()
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"dwserver/openapi"
 
@@ -33,13 +34,13 @@ type contract struct {
 	versions   map[string]string    // document name to info.version
 }
 
-func loadContract(ctx context.Context) (*contract, error) {
+// loadContract reads the documents once for the process; nothing changes them.
+var loadContract = sync.OnceValues(func() (*contract, error) {
 	c := &contract{operations: map[string]operation{}, versions: map[string]string{}}
 	for name, text := range map[string][]byte{
 		"worker-protocol": openapi.WorkerProtocol, "control-plane": openapi.ControlPlane,
 	} {
-		loader := &openapi3.Loader{Context: ctx}
-		doc, err := loader.LoadFromData(text)
+		doc, err := openapi3.NewLoader().LoadFromData(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -52,7 +53,7 @@ func loadContract(ctx context.Context) (*contract, error) {
 		}
 	}
 	return c, nil
-}
+})
 
 // address is the path of a call below /api, its ids percent-encoded.
 func (o operation) address(ids map[string]any) (string, error) {

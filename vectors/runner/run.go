@@ -62,7 +62,7 @@ type Report struct {
 // nothing could be replayed at all: no server, or no contract.
 func Run(ctx context.Context, set *Set, o Options) (Report, error) {
 	defaults(&o)
-	c, err := loadContract(ctx)
+	c, err := loadContract()
 	if err != nil {
 		return Report{}, err
 	}
