@@ -17,7 +17,6 @@ type capabilityFlags struct {
 	typedSearchAttributes   bool
 	localActivities         bool
 	stickyExecution         bool
-	workerSessions          bool
 	childWorkflows          bool
 	cooperativeCancellation bool
 	preparedLocalActivities bool
@@ -158,7 +157,7 @@ func updateValidation(supported bool) map[string]any {
 func object(members map[string]any) json.RawMessage {
 	text, err := marshal(members)
 	if err != nil {
-		panic(err) // a constant that does not encode
+		panic(err) //nolint:forbidigo // a constant that does not encode
 	}
 	return text
 }

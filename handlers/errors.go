@@ -107,7 +107,7 @@ func (x *exchange) fail(err error) error {
 	case x.context().Err() != nil:
 		// The caller is gone. What it asked for was cancelled or has the outcome it would have had.
 		x.s.log.Debug("a caller went away", "operation", x.op.id, "error", err)
-		return nil
+		return nil //nolint:nilerr // logged, and nobody is there to be told
 	}
 	return x.fault(err)
 }

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"testing"
@@ -113,7 +112,7 @@ func edge(t *testing.T, c Config, engine *fakeEngine) *handlertest.Client {
 func edgeWith(t *testing.T, o Options, engine *fakeEngine) *handlertest.Client {
 	t.Helper()
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s, err := newServer(o)
 	require.NoError(t, err)

@@ -76,7 +76,7 @@ func (x *exchange) write(status int, contentType string, head *prefix, text []by
 	}
 	if len(start) > 0 {
 		if _, err := response.Write(start); err != nil {
-			return nil // the caller is gone; there is nobody to tell
+			return nil //nolint:nilerr // the caller is gone; there is nobody to tell
 		}
 	}
 	_, _ = response.Write(text) // as above

@@ -133,7 +133,7 @@ func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
 				return
 			}
 			if cause == http.ErrAbortHandler { //nolint:errorlint // net/http compares it like this
-				panic(cause)
+				panic(cause) //nolint:forbidigo // net/http's own way of giving up an answer
 			}
 			x, ok := c.Get(exchangeKey).(*exchange)
 			if !ok {

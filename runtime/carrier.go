@@ -132,7 +132,7 @@ func (c *carried) attempt(ctx context.Context, tx *stage) error {
 	var declined *Decline
 	if errors.As(err, &declined) {
 		c.answer = &CarriedAnswer{Decline: declined}
-		return nil
+		return nil //nolint:nilerr // a decline is an answer, not a fault
 	}
 	return err
 }

@@ -41,7 +41,7 @@ func (e *Engine) command(ctx context.Context, spec *commandSpec,
 		}
 		if refusal != nil {
 			kept = refusal
-			return e.rejectCommand(spec, l, c, refusal), nil
+			return rejectCommand(l, c, refusal), nil
 		}
 		if eff == nil {
 			result = CommandResult{Command: *c, Run: l.Run, Preview: true}
@@ -137,7 +137,7 @@ func (s *commandSpec) bind(c *rules.Command, eff *rules.Effects) {
 }
 
 // rejectCommand records a rejected command; it changes nothing else of the run.
-func (e *Engine) rejectCommand(spec *commandSpec, l *store.Locked, c *rules.Command, r *Refusal) *rules.Effects {
+func rejectCommand(l *store.Locked, c *rules.Command, r *Refusal) *rules.Effects {
 	c.Status, c.RejectionReason = "rejected", r.Reason
 	if outcome, ok := r.Fields["outcome"].(string); ok {
 		c.Outcome = outcome

@@ -82,7 +82,7 @@ func (e *Engine) definitionChanged(old *rules.Worker, req *RegisterRequest) *Ref
 	}
 	var known map[string]string
 	if json.Unmarshal(old.Fingerprints, &known) != nil {
-		return nil
+		return nil //nolint:nilerr // fingerprints that cannot be read cannot differ
 	}
 	for name, print := range req.Fingerprints {
 		if before, ok := known[name]; ok && before != print {

@@ -14,7 +14,7 @@ func (a *application) created(taskID string) {
 	a.out.CreatedTaskIDs = append(a.out.CreatedTaskIDs, taskID)
 }
 
-func (a *application) apply(c *WorkflowCommand) *Refusal {
+func (a *application) apply(c *WorkflowCommand) {
 	switch c.Type {
 	case "schedule_activity":
 		a.scheduleActivity(c)
@@ -44,7 +44,6 @@ func (a *application) apply(c *WorkflowCommand) *Refusal {
 	case "continue_as_new":
 		a.continueAsNew(c)
 	}
-	return nil
 }
 
 // scheduleActivity makes the execution, its first task and ActivityScheduled (3.5).

@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-func required(e *commandErrors, field string, value *string) string {
+func required(e *commandErrors, field string, value *string) {
 	if value == nil || strings.TrimSpace(*value) == "" {
 		e.add(field, "The "+field+" field is required.")
-		return ""
+		return
 	}
 	checkText(e, field, value)
-	return *value
 }
 
 // checkText holds a text member to 255 characters, the width of the routing columns.

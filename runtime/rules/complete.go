@@ -47,9 +47,7 @@ func (t *Transition) CompleteWorkflowTask(in *CompletionInput) (*Completion, *Re
 		t.applySignal(id, &in.Waits)
 	}
 	for i := range commands {
-		if r := a.apply(&commands[i]); r != nil {
-			return nil, r
-		}
+		a.apply(&commands[i])
 	}
 	t.endWorkflowTask(in, a)
 	t.Eff.Fold()

@@ -62,7 +62,7 @@ func (w *writer) begin() error {
 // which loses the whole transaction.
 func (w *writer) member(j *job, dirty bool) (changed bool, lost error) {
 	if j.err = j.ctx.Err(); j.err != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // the member's error, told to its caller; the group goes on
 	}
 	t := &w.tx
 	t.start(j.ctx, dirty)

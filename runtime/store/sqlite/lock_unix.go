@@ -27,7 +27,7 @@ func lockFile(path string) (func() error, error) {
 		}
 		return nil, fmt.Errorf("sqlite: lock %s: %w", f.Name(), err)
 	}
-	if err := f.Truncate(0); err == nil {
+	if err = f.Truncate(0); err == nil {
 		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())
 	}
 	if err != nil {

@@ -109,7 +109,7 @@ func (w *writer) do(ctx context.Context, fn func(context.Context, *tx) error) er
 	}
 	<-j.done
 	if j.panic != nil {
-		panic(j.panic)
+		panic(j.panic) //nolint:forbidigo // the panic of the caller's own function, on its own goroutine
 	}
 	if j.exited {
 		runtime.Goexit()
