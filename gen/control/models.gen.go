@@ -289,6 +289,36 @@ func (e InternalErrorReason) Valid() bool {
 	}
 }
 
+// Defines values for LocalActivityOptionsExecutionMode.
+const (
+	LocalActivityOptionsExecutionModeLocal LocalActivityOptionsExecutionMode = "local"
+)
+
+// Valid indicates whether the value is a known member of the LocalActivityOptionsExecutionMode enum.
+func (e LocalActivityOptionsExecutionMode) Valid() bool {
+	switch e {
+	case LocalActivityOptionsExecutionModeLocal:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LocalActivityOptionsRouting.
+const (
+	WorkflowWorkerProcess LocalActivityOptionsRouting = "workflow_worker_process"
+)
+
+// Valid indicates whether the value is a known member of the LocalActivityOptionsRouting enum.
+func (e LocalActivityOptionsRouting) Valid() bool {
+	switch e {
+	case WorkflowWorkerProcess:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MethodNotAllowedErrorReason.
 const (
 	MethodNotAllowed MethodNotAllowedErrorReason = "method_not_allowed"
@@ -367,6 +397,78 @@ const (
 func (e RequestContractSchema) Valid() bool {
 	switch e {
 	case DurableWorkflowV2ControlPlaneRequestContract:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunActivityExecutionMode.
+const (
+	RunActivityExecutionModeLocal  RunActivityExecutionMode = "local"
+	RunActivityExecutionModeRemote RunActivityExecutionMode = "remote"
+)
+
+// Valid indicates whether the value is a known member of the RunActivityExecutionMode enum.
+func (e RunActivityExecutionMode) Valid() bool {
+	switch e {
+	case RunActivityExecutionModeLocal:
+		return true
+	case RunActivityExecutionModeRemote:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunActivityStatus.
+const (
+	RunActivityStatusCancelled RunActivityStatus = "cancelled"
+	RunActivityStatusCompleted RunActivityStatus = "completed"
+	RunActivityStatusFailed    RunActivityStatus = "failed"
+	RunActivityStatusPending   RunActivityStatus = "pending"
+	RunActivityStatusRunning   RunActivityStatus = "running"
+)
+
+// Valid indicates whether the value is a known member of the RunActivityStatus enum.
+func (e RunActivityStatus) Valid() bool {
+	switch e {
+	case RunActivityStatusCancelled:
+		return true
+	case RunActivityStatusCompleted:
+		return true
+	case RunActivityStatusFailed:
+		return true
+	case RunActivityStatusPending:
+		return true
+	case RunActivityStatusRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunActivityAttemptStatus.
+const (
+	RunActivityAttemptStatusCancelled RunActivityAttemptStatus = "cancelled"
+	RunActivityAttemptStatusCompleted RunActivityAttemptStatus = "completed"
+	RunActivityAttemptStatusExpired   RunActivityAttemptStatus = "expired"
+	RunActivityAttemptStatusFailed    RunActivityAttemptStatus = "failed"
+	RunActivityAttemptStatusRunning   RunActivityAttemptStatus = "running"
+)
+
+// Valid indicates whether the value is a known member of the RunActivityAttemptStatus enum.
+func (e RunActivityAttemptStatus) Valid() bool {
+	switch e {
+	case RunActivityAttemptStatusCancelled:
+		return true
+	case RunActivityAttemptStatusCompleted:
+		return true
+	case RunActivityAttemptStatusExpired:
+		return true
+	case RunActivityAttemptStatusFailed:
+		return true
+	case RunActivityAttemptStatusRunning:
 		return true
 	default:
 		return false
@@ -1296,6 +1398,19 @@ type InternalError struct {
 // InternalErrorReason defines model for InternalError.Reason.
 type InternalErrorReason string
 
+// LocalActivityOptions Local activities only.
+type LocalActivityOptions struct {
+	ExecutionMode LocalActivityOptionsExecutionMode `json:"execution_mode"`
+	QueueBypassed bool                              `json:"queue_bypassed"`
+	Routing       LocalActivityOptionsRouting       `json:"routing"`
+}
+
+// LocalActivityOptionsExecutionMode defines model for LocalActivityOptions.ExecutionMode.
+type LocalActivityOptionsExecutionMode string
+
+// LocalActivityOptionsRouting defines model for LocalActivityOptions.Routing.
+type LocalActivityOptionsRouting string
+
 // MethodNotAllowedError defines model for MethodNotAllowedError.
 type MethodNotAllowedError struct {
 	Message     string                      `json:"message"`
@@ -1392,6 +1507,71 @@ type RequestContractSchema string
 
 // ResponseContract defines model for ResponseContract.
 type ResponseContract = json.RawMessage
+
+// RunActivitiesReply defines model for RunActivitiesReply.
+type RunActivitiesReply struct {
+	Activities []RunActivity `json:"activities"`
+
+	// ActivityCount Activities on this page.
+	ActivityCount int `json:"activity_count"`
+
+	// ControlPlane The contract object of every reply about a workflow. The edge makes it from the body's own members.
+	ControlPlane  ControlPlane `json:"control_plane,omitempty"`
+	NextPageToken *string      `json:"next_page_token"`
+	RunID         string       `json:"run_id"`
+	WorkflowID    string       `json:"workflow_id"`
+}
+
+// RunActivity defines model for RunActivity.
+type RunActivity struct {
+	ActivityExecutionID string `json:"activity_execution_id"`
+
+	// ActivityOptions Local activities only.
+	ActivityOptions *LocalActivityOptions `json:"activity_options,omitempty"`
+	ActivityType    string                `json:"activity_type"`
+	AttemptCount    int64                 `json:"attempt_count"`
+	Attempts        []RunActivityAttempt  `json:"attempts"`
+	ClosedAt        *string               `json:"closed_at"`
+
+	// CreatedAt RFC 3339 in UTC with microseconds.
+	CreatedAt       Instant                  `json:"created_at"`
+	ExecutionMode   RunActivityExecutionMode `json:"execution_mode"`
+	LastHeartbeatAt *string                  `json:"last_heartbeat_at"`
+
+	// RetryPolicy The policy and timeouts as frozen when the activity was scheduled; absent when the command gave none.
+	RetryPolicy json.RawMessage `json:"retry_policy,omitempty"`
+
+	// Sequence The authored sequence.
+	Sequence  int64             `json:"sequence"`
+	StartedAt *string           `json:"started_at"`
+	Status    RunActivityStatus `json:"status"`
+	TaskQueue string            `json:"task_queue"`
+}
+
+// RunActivityExecutionMode defines model for RunActivity.ExecutionMode.
+type RunActivityExecutionMode string
+
+// RunActivityStatus defines model for RunActivity.Status.
+type RunActivityStatus string
+
+// RunActivityAttempt defines model for RunActivityAttempt.
+type RunActivityAttempt struct {
+	ActivityAttemptID string  `json:"activity_attempt_id"`
+	AttemptNumber     int64   `json:"attempt_number"`
+	ClosedAt          *string `json:"closed_at"`
+	LastHeartbeatAt   *string `json:"last_heartbeat_at"`
+	LeaseOwner        string  `json:"lease_owner"`
+
+	// StartedAt RFC 3339 in UTC with microseconds.
+	StartedAt Instant                  `json:"started_at"`
+	Status    RunActivityAttemptStatus `json:"status"`
+
+	// WorkerAttemptID The id the worker of a local activity gave it.
+	WorkerAttemptID *string `json:"worker_attempt_id"`
+}
+
+// RunActivityAttemptStatus defines model for RunActivityAttempt.Status.
+type RunActivityAttemptStatus string
 
 // RunStatus defines model for RunStatus.
 type RunStatus string
@@ -2053,6 +2233,15 @@ type ListWorkflowsParams struct {
 
 	// NextPageToken The token of the page before; one that cannot be read counts as absent.
 	NextPageToken *NextPageToken `form:"next_page_token,omitempty" json:"next_page_token,omitempty"`
+}
+
+// ListRunActivitiesParams defines parameters for ListRunActivities.
+type ListRunActivitiesParams struct {
+	// PageSize 100 when absent; outside the range 422.
+	PageSize *int `form:"page_size,omitempty" json:"page_size,omitempty"`
+
+	// NextPageToken Base64 of the decimal authored sequence to read after; one that cannot be read counts as absent.
+	NextPageToken *string `form:"next_page_token,omitempty" json:"next_page_token,omitempty"`
 }
 
 // GetWorkflowHistoryParams defines parameters for GetWorkflowHistory.

@@ -52,6 +52,9 @@ type ServerInterface interface {
 	// DescribeWorkflowRun One run
 	// (GET /workflows/{workflow_id}/runs/{run_id})
 	DescribeWorkflowRun(ctx echo.Context, workflowID WorkflowID, runID RunID) error
+	// ListRunActivities A run's activities with their attempts
+	// (GET /workflows/{workflow_id}/runs/{run_id}/activities)
+	ListRunActivities(ctx echo.Context, workflowID WorkflowID, runID RunID, params ListRunActivitiesParams) error
 	// CancelWorkflowRun Cancel now, if this run is current
 	// (POST /workflows/{workflow_id}/runs/{run_id}/cancel)
 	CancelWorkflowRun(ctx echo.Context, workflowID WorkflowID, runID RunID) error
@@ -280,6 +283,46 @@ func (w *ServerInterfaceWrapper) DescribeWorkflowRun(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.DescribeWorkflowRun(ctx, workflowID, runID)
+	return err
+}
+
+// ListRunActivities converts echo context to params.
+func (w *ServerInterfaceWrapper) ListRunActivities(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "workflow_id" -------------
+	var workflowID WorkflowID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workflow_id", ctx.Param("workflow_id"), &workflowID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter workflow_id: %s", err))
+	}
+
+	// ------------- Path parameter "run_id" -------------
+	var runID RunID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "run_id", ctx.Param("run_id"), &runID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter run_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRunActivitiesParams
+	// ------------- Optional query parameter "page_size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page_size", ctx.QueryParams(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter page_size: %s", err))
+	}
+
+	// ------------- Optional query parameter "next_page_token" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "next_page_token", ctx.QueryParams(), &params.NextPageToken, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter next_page_token: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListRunActivities(ctx, workflowID, runID, params)
 	return err
 }
 
@@ -517,6 +560,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/openapi/control-plane.yaml", wrapper.GetControlPlaneDocument, options.OperationMiddlewares["getControlPlaneDocument"]...)
 	router.GET(options.BaseURL+"/namespaces", wrapper.ListNamespaces, options.OperationMiddlewares["listNamespaces"]...)
 	router.GET(options.BaseURL+"/namespaces/:name", wrapper.DescribeNamespace, options.OperationMiddlewares["describeNamespace"]...)
+	router.GET(options.BaseURL+"/workflows/:workflow_id/runs/:run_id/activities", wrapper.ListRunActivities, options.OperationMiddlewares["listRunActivities"]...)
 	router.GET(options.BaseURL+"/workflows", wrapper.ListWorkflows, options.OperationMiddlewares["listWorkflows"]...)
 	router.POST(options.BaseURL+"/workflows", wrapper.StartWorkflow, options.OperationMiddlewares["startWorkflow"]...)
 	router.GET(options.BaseURL+"/workflows/:workflow_id", wrapper.DescribeWorkflow, options.OperationMiddlewares["describeWorkflow"]...)
