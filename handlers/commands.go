@@ -143,7 +143,7 @@ func payloadOf(v jsondoc.Value) []byte {
 	case v.IsZero() || v.Kind() == jsondoc.Null:
 		return nil
 	case v.Kind() == jsondoc.String:
-		if v.Text() == "" {
+		if len(v.Bytes()) == 0 {
 			return nil
 		}
 		return inlineEnvelope(v)
@@ -155,7 +155,7 @@ func payloadOf(v jsondoc.Value) []byte {
 }
 
 func inlineEnvelope(blob jsondoc.Value) []byte {
-	text := blob.Text()
+	text := blob.Bytes()
 	out := make([]byte, 0, len(text)+len(`{"codec":"avro","blob":""}`))
 	out = append(out, `{"codec":"avro","blob":"`...)
 	out = append(out, text...) // base64 needs no escaping

@@ -58,11 +58,7 @@ func (p *prefix) compress(encoding string, rest []byte) []byte {
 		out.Write(zlibHeader)
 	}
 	out.Write(p.deflate)
-	w := deflaters.Get().(*flate.Writer)
-	w.Reset(&out)
-	_, _ = w.Write(rest) // a bytes.Buffer takes everything
-	_ = w.Close()
-	deflaters.Put(w)
+	deflate(&out, rest)
 	if encoding == "gzip" {
 		trailer := binary.LittleEndian.AppendUint32(nil, crc32.Update(p.crc, crc32.IEEETable, rest))
 		out.Write(binary.LittleEndian.AppendUint32(trailer, uint32(len(p.text)+len(rest))))
@@ -70,6 +66,24 @@ func (p *prefix) compress(encoding string, rest []byte) []byte {
 	}
 	out.Write(binary.BigEndian.AppendUint32(nil, p.sum(rest)))
 	return out.Bytes()
+}
+
+// storedFrom is the length from which compressing pays; shorter text is stored as it is.
+const storedFrom = 512
+
+// deflate appends text as the last part of a deflate stream.
+func deflate(out *bytes.Buffer, text []byte) {
+	if size := uint16(len(text)); len(text) < storedFrom {
+		out.WriteByte(1) // the last block, stored
+		out.Write(binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(nil, size), ^size))
+		out.Write(text)
+		return
+	}
+	w := deflaters.Get().(*flate.Writer)
+	w.Reset(out)
+	_, _ = w.Write(text) // a bytes.Buffer takes everything
+	_ = w.Close()
+	deflaters.Put(w)
 }
 
 func (p *prefix) sum(rest []byte) uint32 {

@@ -54,7 +54,7 @@ func TestRepliesAreCompressedWhenAskedFor(t *testing.T) {
 func TestCompressContinuesThePrefix(t *testing.T) {
 	for _, head := range []string{"", "{", strings.Repeat("prefix ", 1000)} {
 		p := newPrefix([]byte(head))
-		for _, rest := range []string{"}", strings.Repeat("rest of it ", 10_000), strings.Repeat("x", 70_000)} {
+		for _, rest := range []string{"}", strings.Repeat("s", storedFrom-1), strings.Repeat("t", storedFrom), strings.Repeat("rest of it ", 10_000), strings.Repeat("x", 70_000)} {
 			r, err := gzip.NewReader(bytes.NewReader(p.compress("gzip", []byte(rest))))
 			require.NoError(t, err)
 			text, err := io.ReadAll(r) // checks sum and length

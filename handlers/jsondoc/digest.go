@@ -39,11 +39,7 @@ func (v Value) digest(sum hash.Hash, except []string) {
 
 // digestText marks text with its length, so that no two values run into one another.
 func digestText(sum hash.Hash, v Value) {
-	n := v.node()
-	text := v.doc.src[n.start:n.end]
-	if n.flags&(escaped|replaced) != 0 {
-		text = []byte(v.Text())
-	}
+	text := v.Bytes()
 	var length [9]byte
 	length[0] = '"'
 	for i, left := 1, len(text); i < len(length); i, left = i+1, left>>8 {
@@ -61,7 +57,7 @@ func (v Value) digestMembers(sum hash.Hash, except []string) {
 	}
 	var members []named
 	for at := v.at + 1; at < n.next; at = v.doc.nodes[at+1].next {
-		if name := (Value{v.doc, at}).Text(); !slices.Contains(except, name) {
+		if name := (Value{v.doc, at}).name(); !slices.Contains(except, name) {
 			members = append(members, named{name, at})
 		}
 	}

@@ -151,6 +151,15 @@ func (v Value) Text() string {
 	return string(v.doc.src[n.start:n.end])
 }
 
+// Bytes is Text as bytes, which share the document's unless the string has escapes or was changed.
+func (v Value) Bytes() []byte {
+	n := v.node()
+	if n.kind == String && n.flags&(escaped|replaced) != 0 {
+		return []byte(v.Text())
+	}
+	return v.doc.src[n.start:n.end:n.end]
+}
+
 // Raw is the value's JSON text: the bytes that arrived, or the normalised text
 // if something inside was changed.
 func (v Value) Raw() []byte {
@@ -185,7 +194,7 @@ func (v Value) Each(f func(i int, name string, child Value) bool) {
 	for at := v.at + 1; at < n.next; i++ {
 		name := ""
 		if n.kind == Object {
-			name = Value{v.doc, at}.Text()
+			name = Value{v.doc, at}.name()
 			at++
 		}
 		child := Value{v.doc, at}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,14 +120,14 @@ func (s *Schema) checkText(v jsondoc.Value, at *step, optional bool, found *Prob
 		found.field(at, "must be a string.")
 		return
 	}
-	value := v.Text()
+	value := v.Bytes()
 	if s.text.trim {
-		if trimmed := strings.TrimSpace(value); trimmed != value {
+		if trimmed := bytes.TrimSpace(value); len(trimmed) != len(value) {
 			value = trimmed
-			v.SetText(value)
+			v.SetText(string(value))
 		}
 	}
-	if value == "" && s.text.minRunes > 0 {
+	if len(value) == 0 && s.text.minRunes > 0 {
 		if optional && s.text.trim {
 			v.ToNull()
 			return
@@ -142,28 +143,37 @@ func (s *Schema) checkText(v jsondoc.Value, at *step, optional bool, found *Prob
 }
 
 // textProblem says what is wrong with a string, "" when nothing is.
-func (s *Schema) textProblem(value string) string {
+func (s *Schema) textProblem(value []byte) string {
 	t := s.text
 	switch {
-	case s.enum != nil && !slices.Contains(s.enum, value):
+	case s.enum != nil && !listed(s.enum, value):
 		return "must be one of: " + strings.Join(s.enum, ", ") + "."
-	case t.minRunes > 0 && utf8.RuneCountInString(value) < t.minRunes:
+	case t.minRunes > 0 && utf8.RuneCount(value) < t.minRunes:
 		return "must be at least " + plural(t.minRunes, "character") + " long."
-	case t.maxRunes >= 0 && len(value) > t.maxRunes && utf8.RuneCountInString(value) > t.maxRunes:
+	case t.maxRunes >= 0 && len(value) > t.maxRunes && utf8.RuneCount(value) > t.maxRunes:
 		return "must not be longer than " + plural(t.maxRunes, "character") + "."
 	case t.maxBytes >= 0 && len(value) > t.maxBytes:
 		return "must not be longer than " + plural(t.maxBytes, "byte") + "."
-	case t.id && !IsID(value):
+	case t.id && !isID(value):
 		return "must not start or end with blanks or contain control characters."
-	case t.pattern != nil && !t.pattern.MatchString(value):
+	case t.pattern != nil && !t.pattern.Match(value):
 		return "has an invalid format."
 	}
 	if t.instant {
-		if _, err := time.Parse(time.RFC3339, value); err != nil {
+		if _, err := time.Parse(time.RFC3339, string(value)); err != nil {
 			return "must be an RFC 3339 instant."
 		}
 	}
 	return ""
+}
+
+func listed(enum []string, value []byte) bool {
+	for _, one := range enum {
+		if one == string(value) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Schema) checkInteger(v jsondoc.Value, at *step, found *Problems) {

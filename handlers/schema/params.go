@@ -105,7 +105,7 @@ func (s *Schema) checkParam(value string) (text, problem string) {
 	if !Printable(value) {
 		return "", "must be text without control characters."
 	}
-	return value, s.textProblem(value)
+	return value, s.textProblem([]byte(value))
 }
 
 // NeedsQuery reports whether a request without any query parameter is incomplete.

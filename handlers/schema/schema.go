@@ -166,6 +166,7 @@ func (c *Compiler) members(out *Schema, in *openapi3.Schema) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		m.known[name] = compiled
+		jsondoc.Know(name)
 	}
 	if extra.Schema == nil {
 		return nil

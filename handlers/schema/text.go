@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +13,10 @@ import (
 // control characters (settled.md, control plane).
 func IsID(value string) bool {
 	return strings.TrimSpace(value) == value && Printable(value)
+}
+
+func isID(value []byte) bool {
+	return len(bytes.TrimSpace(value)) == len(value) && utf8.Valid(value) && !bytes.ContainsFunc(value, unicode.IsControl)
 }
 
 // Printable reports whether a text is valid UTF-8 without control characters.
@@ -26,7 +31,7 @@ const Codec = "avro"
 func checkPayload(v jsondoc.Value, at *step, found *Problems) {
 	switch v.Kind() {
 	case jsondoc.String:
-		if blob := v.Text(); blob != "" && !isBase64(blob) {
+		if blob := v.Bytes(); len(blob) > 0 && !isBase64(blob) {
 			found.field(at, "must be strict base64.")
 		}
 	case jsondoc.Object:
@@ -55,7 +60,7 @@ func checkEnvelope(v jsondoc.Value, at *step, found *Problems) {
 	}
 	if blob.Kind() != jsondoc.String {
 		found.field(&here, "must be a string.")
-	} else if text := blob.Text(); text == "" || !isBase64(text) {
+	} else if text := blob.Bytes(); len(text) == 0 || !isBase64(text) {
 		found.field(&here, "must be strict base64.")
 	}
 }
@@ -74,7 +79,7 @@ func checkReference(v jsondoc.Value, at *step, found *Problems) {
 }
 
 // isBase64 checks the alphabet and the padding without decoding.
-func isBase64(text string) bool {
+func isBase64(text []byte) bool {
 	if len(text)%4 != 0 {
 		return false
 	}
