@@ -26,6 +26,10 @@ func (s *Server) CompleteWorkflowTask(c echo.Context, taskID worker.TaskID) erro
 	fence := x.workflowFence(taskID, body.Member("lease_owner").Text(), integerOf(body.Member("workflow_task_attempt")))
 	result, err := s.worker.CompleteWorkflowTask(x.context(), runtime.CompleteWorkflowTaskRequest{
 		WorkflowFence: fence, Commands: commandsOf(body.Member("commands")),
+		Extras: rules.Extras{
+			MessageStreams: !empty(body.Member("message_stream_cursors")) || !empty(body.Member("message_stream_waits")),
+			StickyCache:    present(body.Member("sticky_cache")),
+		},
 		BodyDigest: body.Digest(carriers...), ProtocolMinor: x.minor, Carriers: x.carriersOf(body),
 	})
 	if err != nil {
@@ -60,6 +64,9 @@ func (x *exchange) knowAttempt(body jsondoc.Value) {
 		}
 	}
 }
+
+// empty reports a list that is absent, null or without elements.
+func empty(list jsondoc.Value) bool { return !present(list) || list.Empty() }
 
 func commandsOf(list jsondoc.Value) []rules.WorkflowCommand {
 	var commands []rules.WorkflowCommand

@@ -76,7 +76,7 @@ func (e *Engine) admitContinuation(ctx context.Context, req *CompleteActivityReq
 		return c, nil
 	}
 	c.worker = worker
-	if err == nil && rules.CheckGates(c.Commands, c.ProtocolMinor, &worker) != nil {
+	if err == nil && rules.CheckGates(c.Commands, rules.Extras{}, c.ProtocolMinor, &worker) != nil {
 		c.decline = declineInvalidCommands()
 	}
 	return c, err
@@ -189,22 +189,31 @@ func historyMoved(ctx context.Context, tx store.Tx, base int64, l *store.Locked)
 	if base == last {
 		return false, nil
 	}
-	const most = 64 // more own events than this are not worth reading
-	if base < 0 || base > last || last-base > most {
+	if base < 0 || base > last {
 		return true, nil
 	}
-	events, err := tx.ListEvents(ctx, l.Run.RunID, base, last, most)
-	if err != nil {
-		return false, err
-	}
-	for i := range events {
-		ev := &events[i]
-		own := ev.EventType == "ActivityStarted" || ev.EventType == "ActivityHeartbeatRecorded"
-		if !own || rules.Text(ev.Payload, "activity_attempt_id") != l.Attempt.AttemptID {
-			return true, nil
+	for after := base; after < last; {
+		events, err := tx.ListEvents(ctx, l.Run.RunID, after, last, DefaultHistoryPage)
+		if err != nil {
+			return false, err
 		}
+		for i := range events {
+			if !ownEvent(&events[i], l.Attempt.AttemptID) {
+				return true, nil
+			}
+		}
+		if len(events) == 0 {
+			return false, store.ErrBroken // a gap in the run's history
+		}
+		after = events[len(events)-1].Sequence
 	}
 	return false, nil
+}
+
+// ownEvent reports whether an event is an attempt's own start or heartbeat.
+func ownEvent(ev *rules.Event, attemptID string) bool {
+	return (ev.EventType == "ActivityStarted" || ev.EventType == "ActivityHeartbeatRecorded") &&
+		rules.Text(ev.Payload, "activity_attempt_id") == attemptID
 }
 
 // mayContinue judges whether the worker could have been given the resume task.

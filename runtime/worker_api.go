@@ -127,6 +127,7 @@ type ActivityFence struct {
 type CompleteWorkflowTaskRequest struct {
 	WorkflowFence
 	Commands      []rules.WorkflowCommand
+	Extras        rules.Extras
 	BodyDigest    []byte // digest of the canonical body without carried polls
 	ProtocolMinor int64
 	Carriers

@@ -62,7 +62,7 @@ func (e *Engine) completeWorkflowTask(ctx context.Context, tx store.Tx, req *Com
 	if refusal != nil || err != nil {
 		return eff, refusal, err
 	}
-	if r := rules.CheckGates(req.Commands, req.ProtocolMinor, &l.Owner); r != nil {
+	if r := rules.CheckGates(req.Commands, req.Extras, req.ProtocolMinor, &l.Owner); r != nil {
 		return nil, nil, rejected(&req.WorkflowFence, r)
 	}
 	in, err := e.completionInput(ctx, tx, req.Commands, req.BodyDigest, l)
