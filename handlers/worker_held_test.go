@@ -115,7 +115,7 @@ func TestACallerWhoLeavesTakesNoTask(t *testing.T) {
 			left <- p.Abandoned(ctx, http.MethodPost, "/worker/workflow-tasks/poll", pollBody(map[string]any{"poll_request_id": "gone"}))
 		}()
 		p.clock.await(t, pollTime)
-		require.Equal(t, 1, p.engine.HeldPolls())
+		require.Eventually(t, func() bool { return p.engine.HeldPolls() == 1 }, 10*time.Second, time.Millisecond)
 		leave()
 		require.ErrorIs(t, <-left, context.Canceled)
 		require.Eventually(t, func() bool { return p.engine.HeldPolls() == 0 }, 10*time.Second, time.Millisecond)

@@ -3,8 +3,8 @@ package jsondoc
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"hash"
-	"io"
 	"slices"
 )
 
@@ -12,61 +12,88 @@ import (
 // strings are escaped or in the order of members, and for nothing else. Members of the root named in
 // except do not count.
 func (v Value) Digest(except ...string) []byte {
-	sum := sha256.New()
-	v.digest(sum, except)
-	return sum.Sum(nil)
+	d := digester{sum: sha256.New(), buf: make([]byte, 0, flushAt+64)}
+	d.value(v, except)
+	d.flush()
+	return d.sum.Sum(nil)
 }
 
-func (v Value) digest(sum hash.Hash, except []string) {
+// flushAt bounds how much is gathered before it is hashed.
+const flushAt = 1024
+
+// digester gathers the canonical form of a value in front of its hash.
+type digester struct {
+	sum     hash.Hash
+	buf     []byte
+	members []named // a stack of the members of the objects being written
+}
+
+type named struct {
+	name string
+	at   uint32
+}
+
+func (d *digester) flush() {
+	_, _ = d.sum.Write(d.buf) // a hash takes everything
+	d.buf = d.buf[:0]
+}
+
+func (d *digester) bytes(text []byte) {
+	if len(d.buf)+len(text) > flushAt {
+		d.flush()
+	}
+	if len(text) > flushAt {
+		_, _ = d.sum.Write(text) // as above
+		return
+	}
+	d.buf = append(d.buf, text...)
+}
+
+func (d *digester) mark(c byte) { d.buf = append(d.buf, c) }
+
+// text marks a string with its length, so that no two values run into one another.
+func (d *digester) text(v Value) {
+	text := v.Bytes()
+	d.mark('"')
+	d.buf = binary.AppendUvarint(d.buf, uint64(len(text)))
+	d.bytes(text)
+}
+
+func (d *digester) value(v Value, except []string) {
 	n := v.node()
 	switch {
 	case n.flags&unscanned != 0, n.kind != Object && n.kind != Array && n.kind != String:
-		_, _ = sum.Write(v.Raw()) // a hash takes everything
+		d.bytes(v.Raw())
 	case n.kind == String:
-		digestText(sum, v)
+		d.text(v)
 	case n.kind == Array:
-		_, _ = io.WriteString(sum, "[")
-		v.Each(func(_ int, _ string, child Value) bool {
-			child.digest(sum, nil)
-			_, _ = io.WriteString(sum, ",")
-			return true
-		})
-		_, _ = io.WriteString(sum, "]")
+		d.mark('[')
+		for at := v.at + 1; at < n.next; at = v.doc.nodes[at].next {
+			d.value(Value{v.doc, at}, nil)
+			d.mark(',')
+		}
+		d.mark(']')
 	default:
-		v.digestMembers(sum, except)
+		d.object(v, except)
 	}
 }
 
-// digestText marks text with its length, so that no two values run into one another.
-func digestText(sum hash.Hash, v Value) {
-	text := v.Bytes()
-	var length [9]byte
-	length[0] = '"'
-	for i, left := 1, len(text); i < len(length); i, left = i+1, left>>8 {
-		length[i] = byte(left)
-	}
-	_, _ = sum.Write(length[:])
-	_, _ = sum.Write(text)
-}
-
-func (v Value) digestMembers(sum hash.Hash, except []string) {
+func (d *digester) object(v Value, except []string) {
 	n := v.node()
-	type named struct {
-		name string
-		at   uint32
-	}
-	var members []named
+	first := len(d.members)
 	for at := v.at + 1; at < n.next; at = v.doc.nodes[at+1].next {
 		if name := (Value{v.doc, at}).name(); !slices.Contains(except, name) {
-			members = append(members, named{name, at})
+			d.members = append(d.members, named{name, at})
 		}
 	}
-	slices.SortStableFunc(members, func(a, b named) int { return cmp.Compare(a.name, b.name) })
-	_, _ = io.WriteString(sum, "{")
-	for _, member := range members {
-		digestText(sum, Value{v.doc, member.at})
-		Value{v.doc, member.at + 1}.digest(sum, nil)
-		_, _ = io.WriteString(sum, ",")
+	slices.SortStableFunc(d.members[first:], func(a, b named) int { return cmp.Compare(a.name, b.name) })
+	d.mark('{')
+	for i, last := first, len(d.members); i < last; i++ {
+		at := d.members[i].at
+		d.text(Value{v.doc, at})
+		d.value(Value{v.doc, at + 1}, nil)
+		d.mark(',')
 	}
-	_, _ = io.WriteString(sum, "}")
+	d.mark('}')
+	d.members = d.members[:first]
 }
