@@ -29,7 +29,7 @@ func (t *Transition) ClaimWorkflow(task *Task, l Lease) {
 // ClaimActivity leases an activity task: a new attempt, its deadlines, ActivityStarted (6.3).
 func (t *Transition) ClaimActivity(task *Task, act *Activity, l Lease) *Attempt {
 	task.lease(t.Now, l)
-	policy := act.snapshot()
+	policy := t.policy(act)
 	attempt := Attempt{
 		AttemptID: t.NewID(), ExecutionID: act.ExecutionID, RunID: act.RunID, TaskID: task.TaskID,
 		AttemptNumber: act.AttemptCount + 1, Status: AttemptRunning, LeaseOwner: l.Owner, StartedAt: t.Now,

@@ -3,7 +3,7 @@ package rules
 // HeartbeatActivity records a heartbeat: the deadline and the lease move, history keeps it (6.4).
 // progress is the JSON object of what was reported, empty for none.
 func (t *Transition) HeartbeatActivity(act *Activity, attempt *Attempt, task *Task, leaseExpires int64, progress []byte) {
-	policy := act.snapshot()
+	policy := t.policy(act)
 	act.LastHeartbeatAt, attempt.LastHeartbeatAt = t.Now, t.Now
 	act.HeartbeatDeadlineAt = after(t.Now, policy.Heartbeat)
 	act.refreshDeadline()

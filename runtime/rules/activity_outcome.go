@@ -57,7 +57,7 @@ func (t *Transition) CompleteActivity(act *Activity, attempt *Attempt, task *Tas
 	act.ClosedEventSequence = t.Record("ActivityCompleted", act.Sequence, payload.
 		Raw("activity", act.view(nil)).Raw("activity_attempt", attempt.view(nil)).Members(act.Parallel))
 	next := ""
-	if wakes(act.Parallel, true, barrier) {
+	if t.wakes(act.Parallel, barrier) {
 		next = t.Resume(act.resumePayload("ActivityCompleted"))
 	}
 	attempt.Outcome, attempt.Receipt, attempt.NextTaskID = ActivityCompleted, digest, next
@@ -109,7 +109,7 @@ func (t *Transition) LoseAttempt(act *Activity, attempt *Attempt, task *Task) {
 
 // endAttempt closes a failed attempt and either schedules the next one or ends the activity.
 func (t *Transition) endAttempt(act *Activity, attempt *Attempt, task *Task, end *attemptEnd) string {
-	policy := act.snapshot()
+	policy := t.policy(act)
 	taskStatus := TaskCompleted
 	if end.status == AttemptExpired {
 		taskStatus = TaskFailed

@@ -1,6 +1,9 @@
 package rules
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // retrySnapshot is the retry policy and timeouts frozen at scheduling (6.3). Absent seconds are 0.
 type retrySnapshot struct {
@@ -16,11 +19,14 @@ type retrySnapshot struct {
 // defaultMaxAttempts is what an activity without a policy gets.
 const defaultMaxAttempts = 1
 
-func (a *Activity) snapshot() retrySnapshot {
+// policy is an activity's retry snapshot. One that does not decode fails the transition.
+func (t *Transition) policy(act *Activity) retrySnapshot {
 	one := int64(defaultMaxAttempts)
 	s := retrySnapshot{MaxAttempts: &one}
-	if len(a.RetryPolicy) > 0 {
-		_ = json.Unmarshal(a.RetryPolicy, &s) // our own writing; an explicit null means unlimited
+	if len(act.RetryPolicy) > 0 { // an explicit null means unlimited
+		if err := json.Unmarshal(act.RetryPolicy, &s); err != nil {
+			t.Fail(fmt.Errorf("retry policy of activity %s: %w", act.ExecutionID, err))
+		}
 	}
 	return s
 }
@@ -95,9 +101,6 @@ func (a *Activity) DueTimeout(now int64) string {
 	kind, _ := a.dueTimeout(now)
 	return kind
 }
-
-// MaxAttempts is the activity's attempt limit, nil when unlimited.
-func (a *Activity) MaxAttempts() *int64 { s := a.snapshot(); return s.MaxAttempts }
 
 var localMode = []byte(`{"execution_mode":"local","local_activity":true}`)
 

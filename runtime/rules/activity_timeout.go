@@ -16,7 +16,7 @@ func (t *Transition) TimeOutActivity(act *Activity, attempt *Attempt, task *Task
 		status: AttemptFailed, retryReason: "timeout", timeoutKind: kind, category: "timeout",
 		class: timeoutClass, message: timeoutMessage(act, kind, deadline),
 	}
-	policy := act.snapshot()
+	policy := t.policy(act)
 	before := *act
 	if kind == "schedule_to_start" {
 		*attempt = t.missedAttempt(act, task)

@@ -87,7 +87,7 @@ func (t *Transition) fire(timer *Timer, wait *Wait, barrier Barrier) {
 	}
 	t.Record("TimerFired", timer.Sequence, payload.Members(timer.Parallel))
 	t.Eff.Timers = append(t.Eff.Timers, *timer)
-	if wait == nil && !wakes(timer.Parallel, true, barrier) {
+	if wait == nil && !t.wakes(timer.Parallel, barrier) {
 		return
 	}
 	t.Resume(resume.Str("resume_source_kind", "timer").Str("resume_source_id", timer.TimerID).

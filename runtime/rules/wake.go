@@ -1,6 +1,9 @@
 package rules
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // fairShare is the distance in claim order between two tasks of one fairness key at weight 1, in
 // microseconds: a key with a long backlog spreads out and lets others in between.
@@ -74,11 +77,11 @@ func (t *Transition) Resume(payload []byte) string {
 	return t.Run.WorkflowTaskID
 }
 
-// groupRange is the outermost parallel group of a step as authored sequences [from, to); ok is
-// false outside groups.
-func groupRange(parallel []byte) (from, to int64, ok bool) {
+// groupRange is the outermost parallel group of a step as authored sequences [from, to), empty
+// outside groups.
+func groupRange(parallel []byte) (from, to int64, err error) {
 	if len(parallel) == 0 {
-		return 0, 0, false
+		return 0, 0, nil
 	}
 	type level struct {
 		Base int64 `json:"parallel_group_base_sequence"`
@@ -88,26 +91,29 @@ func groupRange(parallel []byte) (from, to int64, ok bool) {
 		level
 		Path []level `json:"parallel_group_path"`
 	}
-	if json.Unmarshal(parallel, &group) != nil {
-		return 0, 0, false
+	if err := json.Unmarshal(parallel, &group); err != nil {
+		return 0, 0, fmt.Errorf("parallel group: %w", err)
 	}
 	outer := group.level
 	if len(group.Path) > 0 {
 		outer = group.Path[0]
 	}
-	return outer.Base, outer.Base + outer.Size, outer.Size > 0
+	return outer.Base, outer.Base + outer.Size, nil
 }
 
 // Barrier answers how many members of a group are not successful, and how many have not ended,
 // both as stored before the transition: the member that ends now still counts.
 type Barrier func(from, to int64) (unsuccessful, open int64)
 
-// wakes is rule 3.3: outside a group every outcome wakes; in a group a failure does, and the
-// success that leaves no member unsuccessful. The last member to end wakes too: an SDK that
-// raises a failure only when the whole group has ended would otherwise wait for ever.
-func wakes(parallel []byte, success bool, barrier Barrier) bool {
-	from, to, grouped := groupRange(parallel)
-	if !grouped || !success {
+// wakes is rule 3.3 for a success: outside a group it wakes, in a group when it leaves no member
+// unsuccessful. The last member to end wakes too: an SDK that raises a failure only when the whole
+// group has ended would otherwise wait for ever. (Failures always wake.)
+func (t *Transition) wakes(parallel []byte, barrier Barrier) bool {
+	from, to, err := groupRange(parallel)
+	if err != nil {
+		t.Fail(err)
+	}
+	if from == to {
 		return true
 	}
 	unsuccessful, open := barrier(from, to)
