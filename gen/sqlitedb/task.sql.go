@@ -300,7 +300,7 @@ SELECT
     lease_owner, lease_generation, leased_at, lease_expires_at, claimed_sequence,
     activity_execution_id, activity_attempt_id, payload, receipt, last_error, created_at, closed_at
 FROM tasks
-WHERE status = 'leased' AND lease_expires_at <= ?1
+WHERE status = 'leased' AND lease_expires_at <= ?1 AND lease_expires_at < 9223372036854775807
 ORDER BY lease_expires_at
 LIMIT ?2
 `

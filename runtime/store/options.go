@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"time"
 )
 
 // Options are the settings every engine understands. The zero value is usable.
@@ -15,9 +16,20 @@ type Options struct {
 	MaxConns int
 	// Logger gets what no caller can be told, such as a lost listener; nil discards it.
 	Logger *slog.Logger
+	// Clock tells the time in microseconds UTC to what the store does by itself (looking for work of
+	// other processes); nil is the system's.
+	Clock func() int64
 	// Probe, when set, is called before every statement of a transition and every read. Tests count
 	// with it and inject faults; it makes the store slower.
 	Probe Probe
+}
+
+// Now is the time by Clock.
+func (o Options) Now() int64 {
+	if o.Clock != nil {
+		return o.Clock()
+	}
+	return time.Now().UnixMicro()
 }
 
 // Probe gets a statement's query name, or its text when it has none (COMMIT, SAVEPOINT part, …).

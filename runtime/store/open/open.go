@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/postgres"
 	"dwserver/runtime/store/schema"
 	"dwserver/runtime/store/sqlite"
 )
@@ -19,6 +20,8 @@ func Store(ctx context.Context, url string, opt store.Options) (store.Store, err
 	switch scheme(url) {
 	case "sqlite":
 		return opened(sqlite.Open(ctx, url, opt))
+	case "postgres", "postgresql":
+		return opened(postgres.Open(ctx, url, opt))
 	}
 	return nil, unknown(url)
 }
@@ -36,6 +39,8 @@ func Schema(ctx context.Context, url string) (*schema.Manager, error) {
 	switch scheme(url) {
 	case "sqlite":
 		return sqlite.Schema(ctx, url)
+	case "postgres", "postgresql":
+		return postgres.Schema(ctx, url)
 	}
 	return nil, unknown(url)
 }

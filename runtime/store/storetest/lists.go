@@ -250,3 +250,35 @@ func testEvents(t *testing.T, x *suite) {
 	_, err = x.ReadEvent(t.Context(), run.RunID, 21)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
+
+// testRunActivities: the view of a run's activities and their attempts, open or not.
+func testRunActivities(t *testing.T, x *suite) {
+	run, other := x.newRun(t), x.newRun(t)
+	e := &rules.Effects{}
+	for i := range int64(6) {
+		for _, r := range []rules.Run{run, other} {
+			act := fill[rules.Activity](x.last.Add(1))
+			act.RunID, act.Sequence = r.RunID, 10-i
+			e.NewActs = append(e.NewActs, act)
+		}
+	}
+	for i := range int64(3) {
+		for _, id := range []string{e.NewActs[0].ExecutionID, e.NewActs[1].ExecutionID} {
+			try := fill[rules.Attempt](x.last.Add(1))
+			try.ExecutionID, try.AttemptNumber = id, 3-i
+			e.NewTries = append(e.NewTries, try)
+		}
+	}
+	x.apply(t, e)
+	for _, c := range []struct{ after, limit, first, n int64 }{{0, 100, 5, 6}, {7, 2, 8, 2}, {8, 100, 9, 2}, {10, 5, 0, 0}} {
+		list, err := x.ListActivities(t.Context(), run.RunID, c.after, c.limit)
+		require.NoError(t, err)
+		require.Len(t, list, int(c.n))
+		for i, act := range list {
+			require.Equal(t, e.NewActs[2*(10-(c.first+int64(i)))], act)
+		}
+	}
+	tries, err := x.ListAttempts(t.Context(), e.NewActs[0].ExecutionID)
+	require.NoError(t, err)
+	require.Equal(t, []rules.Attempt{e.NewTries[4], e.NewTries[2], e.NewTries[0]}, tries)
+}

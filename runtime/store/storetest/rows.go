@@ -136,7 +136,7 @@ var tasks = table[rules.Task]{
 var activities = table[rules.Activity]{
 	key: "ExecutionID",
 	fixed: []string{"RunID", "Namespace", "Sequence", "ActivityType", "TaskQueue", "RetryPolicy", "Parallel",
-		"ScheduledEvent", "CreatedAt"},
+		"ScheduledEvent", "CreatedAt", "IsLocal"},
 	insert: func(e *rules.Effects, r rules.Activity) { e.NewActs = []rules.Activity{r} },
 	update: func(e *rules.Effects, r rules.Activity) { e.Acts = []rules.Activity{r} },
 	get: func(ctx context.Context, tx store.Tx, id string) (rules.Activity, error) {
@@ -149,7 +149,7 @@ var activities = table[rules.Activity]{
 
 var attempts = table[rules.Attempt]{
 	key:    "AttemptID",
-	fixed:  []string{"ExecutionID", "RunID", "TaskID", "AttemptNumber", "LeaseOwner", "StartedAt"},
+	fixed:  []string{"ExecutionID", "RunID", "TaskID", "AttemptNumber", "LeaseOwner", "StartedAt", "WorkerAttemptID"},
 	insert: func(e *rules.Effects, r rules.Attempt) { e.NewTries = []rules.Attempt{r} },
 	update: func(e *rules.Effects, r rules.Attempt) { e.Tries = []rules.Attempt{r} },
 	get: func(ctx context.Context, tx store.Tx, id string) (rules.Attempt, error) {

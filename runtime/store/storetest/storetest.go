@@ -36,7 +36,7 @@ func exercise(t *testing.T, open Open, opt store.Options) {
 		{"ReadYourWrites", testReadYourWrites}, {"Visibility", testVisibility},
 		{"ClaimOrder", testClaimOrder}, {"ClaimFilters", testClaimFilters}, {"ClaimSkips", testClaimSkips},
 		{"ClaimRace", testClaimRace}, {"ClaimFanout", testClaimFanout}, {"FairOrder", testFairOrder},
-		{"OpenRows", testOpenRows}, {"Steps", testSteps}, {"Leases", testLeases}, {"Events", testEvents},
+		{"OpenRows", testOpenRows}, {"Steps", testSteps}, {"RunActivities", testRunActivities}, {"Leases", testLeases}, {"Events", testEvents},
 		{"Due", testDue}, {"Delayed", testDelayed}, {"Workflows", testWorkflows}, {"Prune", testPrune},
 		{"Close", testClose},
 	} {

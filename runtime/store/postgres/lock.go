@@ -1,0 +1,172 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"dwserver/gen/pgdb"
+	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
+)
+
+// Locks and everything that is loaded with them make one round trip: each load finds its row from
+// what the caller knows, and, as a statement of its own after the lock, sees what its last holder
+// committed.
+
+// LockTask implements store.Tx.
+func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Locked, error) {
+	if err := t.queueFor(t.s.queue.run(taskID)); err != nil {
+		return nil, err
+	}
+	l := &store.Locked{}
+	var none bool // rows that need not be there
+	err := t.trip(func(p *pipe) {
+		p.load(func(q *pgdb.Queries) error {
+			run, err := q.RunLockOfTask(ctx, taskID)
+			l.Run = rules.Run(run)
+			return err
+		}, nil)
+		p.load(func(q *pgdb.Queries) error {
+			task, err := q.TaskGet(ctx, taskID)
+			l.Task = rules.Task(task)
+			return err
+		}, nil)
+		p.load(func(q *pgdb.Queries) error {
+			activity, err := q.ActivityGetOfTask(ctx, taskID)
+			l.Activity = rules.Activity(activity)
+			return err
+		}, &none)
+		p.load(func(q *pgdb.Queries) error {
+			attempt, err := attemptOf(ctx, q, taskID, attemptID)
+			l.Attempt = rules.Attempt(attempt)
+			return err
+		}, &none)
+		p.load(func(q *pgdb.Queries) error {
+			owner, err := q.WorkerGetOfTask(ctx, taskID)
+			l.Owner = rules.Worker(owner)
+			return err
+		}, &none)
+		p.load(func(q *pgdb.Queries) error {
+			open, err := q.TaskGetOpenOfTask(ctx, taskID)
+			l.OpenTask = rules.Task(open)
+			return err
+		}, &none)
+	})
+	if l.Task.ActivityExecutionID == "" {
+		l.Attempt = rules.Attempt{} // of another task than an activity's
+	}
+	return t.lockedRun(l, err)
+}
+
+func attemptOf(ctx context.Context, q *pgdb.Queries, taskID, attemptID string) (pgdb.ActivityAttempt, error) {
+	if attemptID == "" {
+		return q.AttemptGetOfTask(ctx, taskID)
+	}
+	return q.AttemptGet(ctx, attemptID)
+}
+
+func (t *tx) lockedRun(l *store.Locked, err error) (*store.Locked, error) {
+	if err != nil {
+		return nil, err
+	}
+	t.locked = true
+	if l.Task.TaskID != "" {
+		t.s.queue.remember(l.Task.TaskID, l.Run.RunID)
+	}
+	return l, nil
+}
+
+// waitFor waits until the run of a task is free and locks it, before anything else is locked.
+func (t *tx) waitFor(taskID string) error {
+	if err := t.queueFor(t.s.queue.run(taskID)); err != nil {
+		return err
+	}
+	err := t.read(t.ctx, func(q *pgdb.Queries) error {
+		_, err := q.RunLockOfTask(t.ctx, taskID)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// LockRun implements store.Tx.
+func (t *tx) LockRun(ctx context.Context, runID string) (*store.Locked, error) {
+	if err := t.queueFor(runID); err != nil {
+		return nil, err
+	}
+	l := &store.Locked{}
+	var none bool
+	err := t.trip(func(p *pipe) {
+		p.load(func(q *pgdb.Queries) error {
+			run, err := q.RunLock(ctx, runID)
+			l.Run = rules.Run(run)
+			return err
+		}, nil)
+		p.load(func(q *pgdb.Queries) error {
+			open, err := q.TaskGetOpen(ctx, runID)
+			l.OpenTask = rules.Task(open)
+			return err
+		}, &none)
+	})
+	return t.lockedRun(l, err)
+}
+
+// LockCurrentRun implements store.Tx. Another run may have become the current one while the lock
+// was waited for; then the transition starts again.
+func (t *tx) LockCurrentRun(ctx context.Context, workflowID string) (*store.Locked, error) {
+	l := &store.Locked{}
+	var none bool
+	err := t.trip(func(p *pipe) {
+		p.load(func(q *pgdb.Queries) error {
+			run, err := q.RunLockCurrent(ctx, workflowID)
+			l.Run = rules.Run(run)
+			return err
+		}, nil)
+		p.load(func(q *pgdb.Queries) error {
+			inst, err := q.InstanceGet(ctx, workflowID)
+			l.Instance = rules.Instance(inst)
+			return err
+		}, nil)
+		p.load(func(q *pgdb.Queries) error {
+			open, err := q.TaskGetOpenOfWorkflow(ctx, workflowID)
+			l.OpenTask = rules.Task(open)
+			return err
+		}, &none)
+	})
+	if err == nil && l.Instance.CurrentRunID != l.Run.RunID {
+		err = t.note(errMoved)
+	}
+	return t.lockedRun(l, err)
+}
+
+// LockInstance implements store.Tx.
+func (t *tx) LockInstance(ctx context.Context, workflowID string) (inst rules.Instance, err error) {
+	err = t.read(ctx, func(q *pgdb.Queries) error {
+		row, err := q.InstanceLock(ctx, workflowID)
+		inst = rules.Instance(row)
+		return err
+	})
+	return inst, err
+}
+
+// LockWorker implements store.Tx.
+func (t *tx) LockWorker(ctx context.Context, namespace, workerID string) (w rules.Worker, err error) {
+	err = t.read(ctx, func(q *pgdb.Queries) error {
+		row, err := q.WorkerLock(ctx, pgdb.WorkerLockParams{Namespace: namespace, WorkerID: workerID})
+		w = rules.Worker(row)
+		return err
+	})
+	return w, err
+}
+
+// ShareWorker implements store.Tx.
+func (t *tx) ShareWorker(ctx context.Context, namespace, workerID string) (w rules.Worker, err error) {
+	err = t.read(ctx, func(q *pgdb.Queries) error {
+		row, err := q.WorkerShare(ctx, pgdb.WorkerShareParams{Namespace: namespace, WorkerID: workerID})
+		w = rules.Worker(row)
+		return err
+	})
+	return w, err
+}

@@ -1,0 +1,183 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"dwserver/gen/pgdb"
+	"dwserver/runtime/store"
+)
+
+// begin names the isolation level: each statement sees what was committed when it started, so what
+// is read after a lock was waited for is what its holder left (write-path.md 1).
+const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+// tx implements store.Tx. BEGIN goes out with the first read, usually a lock; writes are held back
+// and go out with the next read, or with COMMIT.
+type tx struct {
+	reads
+	s      *Store
+	ctx    context.Context
+	conn   *pgxpool.Conn
+	begun  bool
+	locked bool // holds a run's lock
+	settle bool
+	held   []write
+	points int // open savepoints
+	trips  int // round trips made
+	wakes  []store.Wake
+	leave  func() // leaves the in-process queue of a run
+	fault  error  // what ends the transaction, whatever its function makes of it
+}
+
+// trip fills and makes one round trip: BEGIN when it is the first, what was held back, then fill's.
+func (t *tx) trip(fill func(*pipe)) error {
+	if t.fault != nil {
+		return t.fault
+	}
+	if err := t.acquire(); err != nil {
+		return t.note(err)
+	}
+	p := &pipe{ctx: t.ctx, probe: t.s.opt.Probe}
+	if !t.begun {
+		p.text(begin)
+	}
+	p.queue(t.held)
+	fill(p)
+	t.begun, t.held = true, nil
+	t.trips++
+	return t.note(classifyIn(t.ctx, p.send(t.conn.Conn())))
+}
+
+func (t *tx) acquire() (err error) {
+	if t.conn == nil {
+		t.conn, err = t.s.acquire(t.ctx)
+	}
+	return err
+}
+
+func (t *tx) note(err error) error {
+	if hard(err) && t.fault == nil {
+		t.fault = err
+	}
+	return err
+}
+
+// read runs one generated read behind what was held back.
+func (t *tx) read(_ context.Context, fn func(*pgdb.Queries) error) error {
+	return t.trip(func(p *pipe) { p.load(fn, nil) })
+}
+
+// commit sends what was held back with COMMIT. A caller that goes away now has the outcome it
+// would have had.
+func (t *tx) commit() error {
+	if !t.begun && len(t.held) == 0 {
+		return nil
+	}
+	if err := t.acquire(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), commitTimeout)
+	defer cancel()
+	p := &pipe{ctx: ctx, probe: t.s.opt.Probe}
+	if !t.begun {
+		p.text(begin)
+	}
+	p.queue(t.held)
+	t.next()
+	done := ""
+	if p.pass("COMMIT") {
+		p.batch.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
+			done = tag.String()
+			return nil
+		})
+	}
+	if err := p.send(t.conn.Conn()); err != nil {
+		return classifyCommit(err)
+	}
+	if done != "COMMIT" { // the server answers ROLLBACK for a transaction that had failed
+		return fmt.Errorf("%w: COMMIT of a failed transaction", store.ErrBroken)
+	}
+	t.begun = false
+	t.release()
+	if t.s.opt.Probe != nil {
+		return t.s.opt.Probe(ctx, "COMMITTED")
+	}
+	return nil
+}
+
+// queueFor waits in this process for the run's turn, if the transaction holds nothing yet.
+func (t *tx) queueFor(runID string) (err error) {
+	if runID == "" || t.conn != nil || t.leave != nil {
+		return nil
+	}
+	t.leave, err = t.s.queue.enter(t.ctx, runID)
+	return t.note(err)
+}
+
+// next lets the run's next transition begin.
+func (t *tx) next() {
+	if t.leave != nil {
+		t.leave()
+	}
+}
+
+// end leaves nothing open: it rolls back what was not committed and gives the connection back.
+func (t *tx) end() {
+	t.next()
+	if t.conn == nil {
+		return
+	}
+	if t.begun && !t.conn.Conn().IsClosed() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), 5*time.Second)
+		defer cancel()
+		if err := t.simple(ctx, "ROLLBACK"); err != nil {
+			t.s.log.Debug("rollback failed; the connection is dropped", "error", err)
+		}
+	}
+	t.release()
+}
+
+// simple runs statements that a failed transaction still takes, without preparing them.
+func (t *tx) simple(ctx context.Context, sql string) error {
+	_, err := t.conn.Conn().PgConn().Exec(ctx, sql).ReadAll()
+	return err
+}
+
+func (t *tx) release() {
+	t.conn.Release() // the pool drops a connection that is not idle
+	t.conn = nil
+}
+
+// Savepoint implements store.Tx. It costs a round trip only when fn fails after something of it
+// was sent.
+func (t *tx) Savepoint(_ context.Context, fn func() error) error {
+	t.points++
+	defer func() { t.points-- }()
+	name := fmt.Sprint("part", t.points)
+	before, wakes := len(t.held), len(t.wakes)
+	trips := t.trips
+	t.held = append(t.held, write{sql: "SAVEPOINT " + name})
+	failed := fn()
+	if failed == nil {
+		t.held = append(t.held, write{sql: "RELEASE " + name})
+		return nil
+	}
+	t.wakes = t.wakes[:wakes]
+	if trips == t.trips {
+		t.held = t.held[:before]
+		return failed
+	}
+	t.held = nil
+	if t.fault != nil {
+		return failed
+	}
+	if err := t.simple(t.ctx, "ROLLBACK TO "+name+"; RELEASE "+name); err != nil {
+		t.fault = failed // what failed came before the savepoint, and there is no going back to it
+	}
+	return failed
+}

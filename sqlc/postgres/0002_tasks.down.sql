@@ -1,0 +1,2 @@
+DROP TABLE poll_receipts;
+DROP TABLE tasks;

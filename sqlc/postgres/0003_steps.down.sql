@@ -1,0 +1,4 @@
+DROP TABLE waits;
+DROP TABLE timers;
+DROP TABLE activity_attempts;
+DROP TABLE activities;

@@ -1,0 +1,3 @@
+DROP TABLE command_requests;
+DROP TABLE commands;
+DROP TABLE signals;

@@ -1,0 +1,3 @@
+DROP TABLE workflow_definitions;
+DROP TABLE worker_registrations;
+DROP TABLE workers;
