@@ -48,6 +48,9 @@ func workflowTask(out *objectWriter, answer *runtime.WorkflowTaskAnswer) {
 	out.raw("connection", nil)
 	out.optionalText("compatibility", run.Compatibility)
 	resumeMembers(out, task.Payload)
+	if len(answer.SignalArguments) > 0 {
+		out.raw("signal_arguments", answer.SignalArguments)
+	}
 	out.readyAge(task)
 	out.text("sticky_replay_mode", "cold_replay")
 	out.integer("last_history_sequence", task.ClaimedSequence)
@@ -61,7 +64,7 @@ var (
 	resumeKeys   = map[string]bool{
 		"workflow_wait_kind": true, "open_wait_id": true, "resume_source_kind": true, "resume_source_id": true,
 		"workflow_update_id": true, "workflow_signal_id": true, "signal_name": true, "signal_wait_id": true,
-		"signal_arguments": true, "workflow_command_id": true, "activity_execution_id": true,
+		"workflow_command_id": true, "activity_execution_id": true,
 		"activity_attempt_id": true, "activity_type": true, "child_call_id": true, "child_workflow_run_id": true,
 		"workflow_sequence": true, "workflow_event_type": true, "timer_id": true, "condition_wait_id": true,
 		"condition_key": true, "condition_definition_fingerprint": true,

@@ -75,8 +75,29 @@ func (p *poll) answerFrom(ctx context.Context, from source, c *claimed) (PollRes
 	if err != nil {
 		return PollResult{}, err
 	}
+	if len(c.task.Payload) > 0 && !json.Valid(c.task.Payload) {
+		return PollResult{}, fmt.Errorf("%w: payload of task %s", store.ErrBroken, c.task.TaskID)
+	}
 	result.Workflow = &WorkflowTaskAnswer{Task: c.task, Run: c.run, Arguments: input.Arguments, Page: page}
-	return result, nil
+	if seq := rules.ResumeSignalEvent(c.task.Payload); seq > 0 {
+		result.Workflow.SignalArguments, err = signalArguments(ctx, from, c.run.RunID, seq)
+	}
+	return result, err
+}
+
+// signalArguments are kept once, in the SignalReceived event.
+func signalArguments(ctx context.Context, from source, runID string, sequence int64) ([]byte, error) {
+	event, err := from.ReadEvent(ctx, runID, sequence)
+	if err != nil {
+		return nil, err
+	}
+	var received struct {
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	if err := json.Unmarshal(event.Payload, &received); err != nil {
+		return nil, fmt.Errorf("%w: event %d of run %s: %w", store.ErrBroken, sequence, runID, err)
+	}
+	return received.Arguments, nil
 }
 
 // activityArguments are kept once, in the ActivityScheduled event.
@@ -109,6 +130,11 @@ func historyPage(ctx context.Context, from source, run *rules.Run, task *rules.T
 	events, err := from.ListEvents(ctx, run.RunID, after, task.ClaimedSequence, min(size, MaxHistoryPage))
 	if err != nil {
 		return page, err
+	}
+	for i := range events {
+		if !rules.IsObject(events[i].Payload) {
+			return page, fmt.Errorf("%w: event %d of run %s", store.ErrBroken, events[i].Sequence, run.RunID)
+		}
 	}
 	page.Events = trimPage(events)
 	if n := len(page.Events); n > 0 && page.Events[n-1].Sequence < task.ClaimedSequence {

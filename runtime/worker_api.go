@@ -85,7 +85,9 @@ type WorkflowTaskAnswer struct {
 	Task      rules.Task
 	Run       rules.Run
 	Arguments []byte // payload envelope
-	Page      HistoryPage
+	// SignalArguments is the envelope of the arguments of the signal the task resumes on, empty for none.
+	SignalArguments []byte
+	Page            HistoryPage
 }
 
 // HistoryPage is a stretch of a run's history as of a claim.

@@ -1,13 +1,33 @@
 package rules
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // resumePayload says that a workflow task exists to apply a signal (6.5).
 func (s *Signal) resumePayload() []byte {
 	return NewObject(384).Str("workflow_wait_kind", "signal").Str("open_wait_id", "signal-application:"+s.SignalID).
 		Str("resume_source_kind", "workflow_signal").Str("resume_source_id", s.SignalID).
 		Str("workflow_signal_id", s.SignalID).Str("signal_name", s.Name).Str("signal_wait_id", s.WaitID).
-		Str("workflow_command_id", s.CommandID).Bytes()
+		Str("workflow_command_id", s.CommandID).Int(signalEvent, s.ReceivedSequence).Bytes()
+}
+
+// signalEvent names, in a resume payload, the event that holds the signal's arguments.
+const signalEvent = "signal_event_sequence"
+
+// ResumeSignalEvent is the sequence of the SignalReceived event that a workflow task resumes on, 0 for none.
+func ResumeSignalEvent(payload []byte) int64 {
+	if !bytes.Contains(payload, []byte(signalEvent)) {
+		return 0
+	}
+	var p struct {
+		Sequence int64 `json:"signal_event_sequence"`
+	}
+	if json.Unmarshal(payload, &p) != nil {
+		return 0
+	}
+	return p.Sequence
 }
 
 // AcceptSignal records a signal as received and wakes the run when it is eligible and no workflow
