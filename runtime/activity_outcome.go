@@ -13,11 +13,12 @@ import (
 // A repeat with equal content is answered without a second effect. Refusals: task_not_found,
 // attempt_not_found, task_mismatch, lease_owner_mismatch, stale_attempt and the run's stop reasons.
 func (e *Engine) CompleteActivity(ctx context.Context, req CompleteActivityRequest) (ActivityOutcomeResult, error) {
-	next, err := e.admitContinuation(ctx, &req)
+	admit := e.admitOutcome(&req.ActivityFence)
+	next, err := admit.admitContinuation(ctx, &req)
 	if err != nil {
 		return ActivityOutcomeResult{}, err
 	}
-	return e.endActivity(ctx, &outcome{
+	return e.endActivity(ctx, admit, &outcome{
 		fence: &req.ActivityFence, word: rules.ActivityCompleted, digest: req.BodyDigest, carriers: &req.Carriers, next: next,
 		record: func(t *rules.Transition, l *store.Locked, barrier rules.Barrier) string {
 			limit := e.opt.Limits.PayloadBytes
@@ -33,7 +34,7 @@ func (e *Engine) CompleteActivity(ctx context.Context, req CompleteActivityReque
 // FailActivity records a failed attempt: the next attempt is scheduled, or the activity has failed
 // (6.5). Repeats, carried polls and refusals as CompleteActivity.
 func (e *Engine) FailActivity(ctx context.Context, req FailActivityRequest) (ActivityOutcomeResult, error) {
-	return e.endActivity(ctx, &outcome{
+	return e.endActivity(ctx, e.admitOutcome(&req.ActivityFence), &outcome{
 		fence: &req.ActivityFence, word: rules.ActivityFailed, digest: req.BodyDigest, carriers: &req.Carriers,
 		record: func(t *rules.Transition, l *store.Locked, _ rules.Barrier) string {
 			return t.FailActivity(&l.Activity, &l.Attempt, &l.Task, &req.Failure, req.BodyDigest)
@@ -52,12 +53,17 @@ type outcome struct {
 	record func(*rules.Transition, *store.Locked, rules.Barrier) string
 }
 
+func (e *Engine) admitOutcome(f *ActivityFence) *admission {
+	return &admission{Engine: e, namespace: f.Namespace, owner: f.LeaseOwner}
+}
+
 // endActivity is what both outcomes share: the fence, the receipt, the transition, the carriers.
-func (e *Engine) endActivity(ctx context.Context, o *outcome) (ActivityOutcomeResult, error) {
-	carried, err := e.admitCarried(ctx, o.carriers, o.fence.LeaseOwner)
+func (e *Engine) endActivity(ctx context.Context, admit *admission, o *outcome) (ActivityOutcomeResult, error) {
+	carried, err := admit.admitCarried(ctx, o.carriers)
 	if err != nil {
 		return ActivityOutcomeResult{}, err
 	}
+	defer carried.end()
 	var result ActivityOutcomeResult
 	var kept *Refusal
 	err = e.transact(ctx, func(ctx context.Context, tx *stage) error {

@@ -50,7 +50,7 @@ var continuable = []string{
 }
 
 // admitContinuation judges what needs no lock; nil without a continuation.
-func (e *Engine) admitContinuation(ctx context.Context, req *CompleteActivityRequest) (*continuation, error) {
+func (a *admission) admitContinuation(ctx context.Context, req *CompleteActivityRequest) (*continuation, error) {
 	if req.Continuation == nil {
 		return nil, nil
 	}
@@ -66,20 +66,23 @@ func (e *Engine) admitContinuation(ctx context.Context, req *CompleteActivityReq
 			return c, nil
 		}
 	}
-	if r := rules.CheckCommands(c.Commands, c.ProtocolMinor, e.opt.Limits); r != nil {
+	if r := rules.CheckCommands(c.Commands, c.ProtocolMinor, a.opt.Limits); r != nil {
 		c.decline = declineCommands(r)
 		return c, nil
 	}
-	worker, err := e.store.ReadWorker(ctx, req.Namespace, req.LeaseOwner)
+	worker, err := a.registration(ctx)
 	if isNotFound(err) {
 		c.decline = declineWorkerNotEligible()
 		return c, nil
 	}
-	c.worker = worker
-	if err == nil && rules.CheckGates(c.Commands, rules.Extras{}, c.ProtocolMinor, &worker) != nil {
+	if err != nil {
+		return nil, err
+	}
+	c.worker = *worker
+	if rules.CheckGates(c.Commands, rules.Extras{}, c.ProtocolMinor, worker) != nil {
 		c.decline = declineInvalidCommands()
 	}
-	return c, err
+	return c, nil
 }
 
 // declineCommands is the decline for commands that the engine refuses.
@@ -218,8 +221,12 @@ func ownEvent(ev *rules.Event, attemptID string) bool {
 
 // mayContinue judges whether the worker could have been given the resume task.
 func (e *Engine) mayContinue(ctx context.Context, tx store.Tx, c *continuation, worker *rules.Worker, run *rules.Run) (bool, error) {
+	types, err := stringsOf(worker.WorkflowTypes)
+	if err != nil {
+		return false, err
+	}
 	if !worker.Fresh(e.now(), e.opt.WorkerStaleAfter.Microseconds()) || worker.TaskQueue != run.TaskQueue ||
-		!slices.Contains(stringsOf(worker.WorkflowTypes), run.WorkflowType) ||
+		!slices.Contains(types, run.WorkflowType) ||
 		run.Compatibility != "" && run.Compatibility != worker.BuildID || run.MinProtocol > c.ProtocolMinor {
 		return false, nil
 	}

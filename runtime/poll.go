@@ -22,9 +22,9 @@ const receiptRetention = 120_000_000
 // pollKind is what differs between the polls of the two task kinds.
 type pollKind struct {
 	kind   string
-	noType string // status of a worker that registered no type of this kind
-	types  func(*rules.Worker) []string
-	limit  func(*rules.Worker) int64 // how many tasks of this kind the worker runs at once
+	noType string                     // status of a worker that registered no type of this kind
+	types  func(*rules.Worker) []byte // registered types of this kind, JSON list of strings
+	limit  func(*rules.Worker) int64  // how many tasks of this kind the worker runs at once
 }
 
 // other is the other task kind.
@@ -38,12 +38,12 @@ func (k *pollKind) other() string {
 var (
 	workflowPoll = pollKind{
 		kind: rules.KindWorkflow, noType: PollNoWorkflowTypes,
-		types: func(w *rules.Worker) []string { return stringsOf(w.WorkflowTypes) },
+		types: func(w *rules.Worker) []byte { return w.WorkflowTypes },
 		limit: func(w *rules.Worker) int64 { return w.MaxWorkflowTasks },
 	}
 	activityPoll = pollKind{
 		kind: rules.KindActivity, noType: PollNoActivityTypes,
-		types: func(w *rules.Worker) []string { return stringsOf(w.ActivityTypes) },
+		types: func(w *rules.Worker) []byte { return w.ActivityTypes },
 		limit: func(w *rules.Worker) int64 { return w.MaxActivityTasks },
 	}
 )
@@ -61,11 +61,10 @@ func (e *Engine) PollActivityTask(ctx context.Context, req PollRequest) (PollRes
 }
 
 func (e *Engine) poll(ctx context.Context, kind *pollKind, req *PollRequest) (PollResult, error) {
-	worker, err := e.admit(ctx, kind, req)
+	p, err := e.admit(ctx, kind, req)
 	if err != nil {
 		return PollResult{}, err
 	}
-	p := &poll{Engine: e, kind: kind, req: req, worker: worker, types: kind.types(&worker)}
 	timeout := req.Timeout
 	if timeout < 0 {
 		timeout = e.opt.PollTimeout
@@ -90,33 +89,49 @@ type poll struct {
 	types  []string
 }
 
+// newPoll is a poll of a registered worker.
+func (e *Engine) newPoll(kind *pollKind, req *PollRequest, worker *rules.Worker) (*poll, error) {
+	types, err := stringsOf(kind.types(worker))
+	return &poll{Engine: e, kind: kind, req: req, worker: *worker, types: types}, err
+}
+
+// heard stores that the worker was heard from, if that is due. A replay does not: it opens no write
+// transaction (carried-polls.md 5).
+func (p *poll) heard(ctx context.Context) error {
+	err := p.touch(ctx, &p.worker)
+	if seen := p.seen(&p.worker); seen != nil {
+		p.worker.LastSeenAt = seen.At
+	}
+	return err
+}
+
 // admit is 5.1's admission, in its order.
-func (e *Engine) admit(ctx context.Context, kind *pollKind, req *PollRequest) (rules.Worker, error) {
+func (e *Engine) admit(ctx context.Context, kind *pollKind, req *PollRequest) (*poll, error) {
 	worker, err := e.store.ReadWorker(ctx, req.Namespace, req.WorkerID)
 	if isNotFound(err) {
-		return worker, refuse("worker_not_registered", "The worker is not registered.").With("worker_id", req.WorkerID)
+		return nil, refuse("worker_not_registered", "The worker is not registered.").With("worker_id", req.WorkerID)
 	}
 	if err != nil {
-		return worker, err
+		return nil, err
+	}
+	p, err := e.newPoll(kind, req, &worker)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case worker.TaskQueue != req.TaskQueue:
-		return worker, refuse("task_queue_mismatch", "The worker is registered for another task queue.").
+		return nil, refuse("task_queue_mismatch", "The worker is registered for another task queue.").
 			With("registered_task_queue", worker.TaskQueue).With("requested_task_queue", req.TaskQueue)
 	case req.BuildID != "" && worker.BuildID != "" && req.BuildID != worker.BuildID:
-		return worker, refuse("build_id_mismatch", "The worker is registered with another build id.").
+		return nil, refuse("build_id_mismatch", "The worker is registered with another build id.").
 			With("registered_build_id", worker.BuildID).With("requested_build_id", req.BuildID)
 	case worker.Status == rules.WorkerDraining:
-		return worker, drainingRefusal(&worker)
-	case len(kind.types(&worker)) > 0 && slices.Contains(req.TaskKinds, "update_validation"):
-		return worker, refuse("update_validation_capability_not_advertised",
+		return nil, drainingRefusal(&worker)
+	case len(p.types) > 0 && slices.Contains(req.TaskKinds, "update_validation"):
+		return nil, refuse("update_validation_capability_not_advertised",
 			"Update validation tasks are not available.").With("poll_status", "unsupported").With("task", nil)
 	}
-	err = e.touch(ctx, &worker)
-	if seen := e.seen(&worker); seen != nil {
-		worker.LastSeenAt = seen.At
-	}
-	return worker, err
+	return p, nil
 }
 
 func drainingRefusal(worker *rules.Worker) *Refusal {

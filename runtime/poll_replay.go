@@ -35,10 +35,15 @@ func (f *flights) leave(key string) {
 	delete(f.open, key)
 }
 
+// flight is what concurrent polls of one poll_request_id share, carried ones too.
+func (p *poll) flight() string {
+	return p.req.Namespace + "\x00" + p.req.WorkerID + "\x00" + p.kind.kind + "\x00" + p.req.PollRequestID
+}
+
 // once runs a poll that named itself: one id gets at most one live lease. A lease it already has is
 // shown again as it now is, without a write transaction; otherwise the poll runs anew.
 func (p *poll) once(ctx context.Context, deadline <-chan time.Time, hold bool) (PollResult, error) {
-	key := p.req.Namespace + "\x00" + p.req.WorkerID + "\x00" + p.kind.kind + "\x00" + p.req.PollRequestID
+	key := p.flight()
 	for {
 		first := p.flights.enter(key)
 		if first == nil {

@@ -14,6 +14,9 @@ var errAgain = errors.New("claim again")
 // wait claims, and while there is nothing waits for a wake, the deadline or the drain. It holds no
 // connection and no transaction meanwhile.
 func (p *poll) wait(ctx context.Context, deadline <-chan time.Time, hold bool) (PollResult, error) {
+	if err := p.heard(ctx); err != nil {
+		return PollResult{}, err
+	}
 	w := p.hub.Wait(p.held())
 	var took string
 	var owed *wake.Work // the wake this poll was given, until it has looked
@@ -70,6 +73,9 @@ func (p *poll) next(ctx context.Context, w *wake.Waiter, deadline <-chan time.Ti
 
 // withoutTypes holds the poll of a worker that registered no type of the kind for a moment.
 func (p *poll) withoutTypes(ctx context.Context, hold time.Duration) (PollResult, error) {
+	if err := p.heard(ctx); err != nil {
+		return PollResult{}, err
+	}
 	w := p.hub.Wait(p.held())
 	defer p.hub.Leave(w, "", nil)
 	deadline, stop := p.clock.After(hold)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"dwserver/runtime/rules"
@@ -169,10 +170,16 @@ func jsonMap(m map[string]string) []byte {
 	return doc
 }
 
-func stringsOf(doc []byte) []string {
+// stringsOf reads a stored list of strings; an empty column is no list. Fault: store.ErrBroken.
+func stringsOf(doc []byte) ([]string, error) {
+	if len(doc) == 0 {
+		return nil, nil
+	}
 	var list []string
-	_ = json.Unmarshal(doc, &list) // our own writing; an empty column is no list
-	return list
+	if err := json.Unmarshal(doc, &list); err != nil {
+		return nil, fmt.Errorf("%w: list of strings: %w", store.ErrBroken, err)
+	}
+	return list, nil
 }
 
 // Deregister removes a registration (4.2) and recovers its leases. It returns how many workflow

@@ -16,10 +16,12 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 	if r := rules.CheckCommands(req.Commands, req.ProtocolMinor, e.opt.Limits); r != nil {
 		return CompleteWorkflowTaskResult{}, rejected(&req.WorkflowFence, r)
 	}
-	carried, err := e.admitCarried(ctx, &req.Carriers, req.LeaseOwner)
+	admit := admission{Engine: e, namespace: req.Namespace, owner: req.LeaseOwner}
+	carried, err := admit.admitCarried(ctx, &req.Carriers)
 	if err != nil {
 		return CompleteWorkflowTaskResult{}, err
 	}
+	defer carried.end()
 	var result CompleteWorkflowTaskResult
 	var kept *Refusal // refused, with effects of its own
 	err = e.transact(ctx, func(ctx context.Context, tx *stage) error {

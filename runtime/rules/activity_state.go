@@ -19,7 +19,7 @@ type retrySnapshot struct {
 // defaultMaxAttempts is what an activity without a policy gets.
 const defaultMaxAttempts = 1
 
-// policy is an activity's retry snapshot. One that does not decode fails the transition.
+// policy is an activity's retry snapshot. An activity whose documents do not decode fails the transition.
 func (t *Transition) policy(act *Activity) retrySnapshot {
 	one := int64(defaultMaxAttempts)
 	s := retrySnapshot{MaxAttempts: &one}
@@ -27,6 +27,9 @@ func (t *Transition) policy(act *Activity) retrySnapshot {
 		if err := json.Unmarshal(act.RetryPolicy, &s); err != nil {
 			t.Fail(fmt.Errorf("retry policy of activity %s: %w", act.ExecutionID, err))
 		}
+	}
+	if _, _, err := groupRange(act.Parallel); err != nil { // it goes onto every event of the activity
+		t.Fail(fmt.Errorf("activity %s: %w", act.ExecutionID, err))
 	}
 	return s
 }

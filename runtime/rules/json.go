@@ -143,6 +143,12 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// IsObject reports whether a stored document still begins and ends as an object does. It does not parse
+// it: documents are checked when they come in, and what is looked for here is one that was cut.
+func IsObject(doc []byte) bool {
+	return len(doc) > 1 && doc[0] == '{' && doc[len(doc)-1] == '}'
+}
+
 // truncate cuts text to at most n bytes on a rune boundary.
 func truncate(s string, n int) string {
 	if len(s) <= n {
