@@ -75,8 +75,11 @@ func (p *poll) answerFrom(ctx context.Context, from source, c *claimed) (PollRes
 	if err != nil {
 		return PollResult{}, err
 	}
-	if len(c.task.Payload) > 0 && !json.Valid(c.task.Payload) {
+	switch {
+	case len(c.task.Payload) > 0 && !json.Valid(c.task.Payload):
 		return PollResult{}, fmt.Errorf("%w: payload of task %s", store.ErrBroken, c.task.TaskID)
+	case len(input.Arguments) > 0 && !rules.IsObject(input.Arguments):
+		return PollResult{}, fmt.Errorf("%w: arguments of run %s", store.ErrBroken, c.run.RunID)
 	}
 	result.Workflow = &WorkflowTaskAnswer{Task: c.task, Run: c.run, Arguments: input.Arguments, Page: page}
 	if seq := rules.ResumeSignalEvent(c.task.Payload); seq > 0 {
