@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -28,7 +29,7 @@ func meterEngine(r prometheus.Registerer, engine *runtime.Engine) {
 	)
 }
 
-// serveMetrics serves GET /metrics on a listener of its own, so that it can be kept inside and still
+// serveMetrics serves GET /metrics, and Go's profiles under /debug/pprof/, on a listener of its own, so that it can be kept inside and still
 // answers while the API drains. An empty address means none. The returned function stops it.
 func serveMetrics(ctx context.Context, address string, g prometheus.Gatherer, log *slog.Logger) (func() error, error) {
 	if address == "" {
@@ -40,6 +41,8 @@ func serveMetrics(ctx context.Context, address string, g prometheus.Gatherer, lo
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, IdleTimeout: idleTimeout}
 	go func() {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -55,7 +55,7 @@ func TestLocal(t *testing.T) {
 
 func TestTimerFiresInTheSecondBeforeItsTime(t *testing.T) {
 	list, _, _ := commands(t, Program{Kind: Timer, Steps: 1, DueAt: 1010}, State{}) // at 1000.9
-	require.EqualValues(t, 9, list[0]["delay_seconds"])                   // at 1009.9
+	require.EqualValues(t, 9, list[0]["delay_seconds"])                             // at 1009.9
 	list, _, _ = commands(t, Program{Kind: Timer, Steps: 1, DueAt: 10}, State{})
 	require.EqualValues(t, 0, list[0]["delay_seconds"])
 }

@@ -8,8 +8,9 @@ import (
 )
 
 // activityTask runs an activity and completes it, with the run's next workflow task when the worker knows
-// what that does. It returns the leases that the answer granted.
-func (w *Worker) activityTask(conn *wire.Conn, l *lease, c carried) ([]*lease, error) {
+// what that does. It returns what the answer says of the polls that the
+// completion carried.
+func (w *Worker) activityTask(conn *wire.Conn, l *lease, c carried) (answered, error) {
 	w.activity()
 	var o wire.Object
 	o.Text("activity_attempt_id", l.attemptID)
@@ -19,11 +20,11 @@ func (w *Worker) activityTask(conn *wire.Conn, l *lease, c carried) ([]*lease, e
 	w.carry(&o, c)
 	r, retried, err := w.post(conn, "complete_activity_task", "/worker/activity-tasks/"+l.taskID+"/complete", o.Bytes())
 	if err != nil {
-		return nil, err
+		return answered{}, err
 	}
 	answer, err := readCompletion(r.Body)
 	if err != nil {
-		return nil, err
+		return answered{}, err
 	}
 	if next != nil {
 		w.continued(l, next, answer)
@@ -67,9 +68,11 @@ func (w *Worker) continued(l *lease, next *continuation, a *completion) {
 	case next.closes:
 		w.runs.drop(l.runID)
 		w.tally.count("continued", 1)
+		w.along(next.state.Resolved)
 		w.tally.closed()
 	default:
 		w.runs.put(l.runID, run{next.state, a.continuation.lastSequence})
 		w.tally.count("continued", 1)
+		w.along(next.state.Resolved)
 	}
 }

@@ -106,10 +106,27 @@ func readContinuation(member []byte) (*continuationAnswer, error) {
 	return &a, err
 }
 
-// granted returns the leases of the carried polls. A repeated completion answers none of them although the
-// first one may have leased, so their ids are asked for.
-func (w *Worker) granted(conn *wire.Conn, c carried, a *completion, retried bool) ([]*lease, error) {
-	var leases []*lease
+// answered is what became of the polls that a completion carried.
+type answered struct {
+	leases []*lease
+	// unsettled are the ids that may stand for a lease nobody has read the answer of: they were not
+	// attempted, or declined for another reason than that there is no task.
+	unsettled carried
+}
+
+// leased reports whether a poll of a kind was granted a task.
+func (a *answered) leased(k kind) bool {
+	for _, l := range a.leases {
+		if l.kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// granted reads the carried polls' answers. A repeated completion answers none of them although the first
+// one may have leased, so their ids are asked for.
+func (w *Worker) granted(conn *wire.Conn, c carried, a *completion, retried bool) (out answered, err error) {
 	for k, id := range c {
 		if id == "" {
 			continue
@@ -118,18 +135,23 @@ func (w *Worker) granted(conn *wire.Conn, c carried, a *completion, retried bool
 		switch {
 		case answer.lease != nil:
 			w.tally.count("carried_lease", 1)
-			leases = append(leases, answer.lease)
+			out.leases = append(out.leases, answer.lease)
 		case answer.attempted:
 			w.tally.count("carried_declined:"+answer.reason, 1)
+			if answer.reason != "empty" {
+				out.unsettled[k] = id
+			}
 		case retried && !a.recorded:
 			l, err := w.poll(conn, kind(k), id, 0)
 			if err != nil {
-				return leases, err
+				return out, err
 			}
 			if l != nil {
-				leases = append(leases, l)
+				out.leases = append(out.leases, l)
 			}
+		default:
+			out.unsettled[k] = id
 		}
 	}
-	return leases, nil
+	return out, nil
 }

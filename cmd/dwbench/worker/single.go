@@ -11,7 +11,8 @@ type singleWorker struct {
 	*Worker
 	conn  *wire.Conn    // for tasks and probes
 	held  [2]*wire.Conn // for held polls
-	open  [2]string     // poll request ids whose answer was not read
+	open  [2]string     // poll request ids that may stand for a lease nobody has read the answer of
+	lost  [2]bool       // the id is of a held poll that was given up
 	ready []*lease      // in hand, not begun
 }
 
@@ -27,11 +28,9 @@ func (w *Worker) single(ctx context.Context) error {
 		}
 		l := s.ready[0]
 		s.ready = s.ready[1:]
-		leases, err := s.perform(l)
-		if err != nil {
+		if err := s.perform(l); err != nil {
 			return err
 		}
-		s.ready = append(s.ready, leases...)
 		// A workflow task makes activities ready, an activity a workflow task.
 		next = l.kind.other()
 	}
@@ -39,18 +38,37 @@ func (w *Worker) single(ctx context.Context) error {
 }
 
 // perform runs one task. Its completion carries polls when nothing else is in hand.
-func (s *singleWorker) perform(l *lease) ([]*lease, error) {
+func (s *singleWorker) perform(l *lease) error {
 	var c carried
 	if s.opt.Mode != Poll && len(s.ready) == 0 {
 		c = carried{s.take(workflowKind), s.take(activityKind)}
 	}
+	do := s.activityTask
 	if l.kind == workflowKind {
-		return s.workflowTask(s.conn, l, c)
+		do = s.workflowTask
 	}
-	return s.activityTask(s.conn, l, c)
+	a, err := do(s.conn, l, c)
+	for k := range c {
+		s.settle(kind(k), c[k], a)
+	}
+	s.ready = append(s.ready, a.leases...)
+	return err
 }
 
-// take is the request id for the next poll of a kind: the one whose answer was not read, if there is one.
+// settle keeps the id of a carried poll that may still be granted a lease: one that was not attempted or
+// was declined for another reason than that there is no task, and one of a held poll that was given up, as
+// the server may serve that a moment longer.
+func (s *singleWorker) settle(k kind, id string, a answered) {
+	if id == "" || a.leased(k) {
+		s.lost[k] = false
+		return
+	}
+	if s.lost[k] || a.unsettled[k] != "" {
+		s.open[k] = id
+	}
+}
+
+// take is the request id for the next poll of a kind: the open one, if there is one.
 func (s *singleWorker) take(k kind) string {
 	id := s.open[k]
 	if id == "" {
@@ -68,6 +86,7 @@ func (s *singleWorker) find(ctx context.Context, likelier kind) error {
 			if err != nil {
 				return err
 			}
+			s.lost[k] = false
 			if l != nil {
 				s.ready = append(s.ready, l)
 				return nil
@@ -107,19 +126,18 @@ func (s *singleWorker) hold(ctx context.Context) error {
 		s.interrupt()
 		switch {
 		case interrupted(p.err):
-			s.count("interrupted_polls")
+			s.tally.count("interrupted_polls", 1)
+			s.lost[p.kind] = true
 			continue
 		case p.err != nil:
 			fault = p.err
 		case p.lease != nil:
 			s.ready = append(s.ready, p.lease)
 		}
-		s.open[p.kind] = ""
+		s.open[p.kind], s.lost[p.kind] = "", false
 	}
 	return fault
 }
-
-func (s *singleWorker) count(name string) { s.tally.count(name, 1) }
 
 func (s *singleWorker) interrupt() {
 	for _, conn := range s.held {

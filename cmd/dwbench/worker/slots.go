@@ -43,19 +43,17 @@ func (w *Worker) perform(l *lease) error {
 	k := l.kind
 	for l != nil {
 		c := w.slotCarriers(k)
-		var leases []*lease
-		var err error
+		do := w.activityTask
 		if k == workflowKind {
-			leases, err = w.workflowTask(conn, l, c)
-		} else {
-			leases, err = w.activityTask(conn, l, c)
+			do = w.workflowTask
 		}
+		a, err := do(conn, l, c)
 		if err != nil {
 			return err
 		}
 		l = nil
 		taken := c[k.other()] != "" // the other kind's slot
-		for _, next := range leases {
+		for _, next := range a.leases {
 			if next.kind == k {
 				l = next
 				continue

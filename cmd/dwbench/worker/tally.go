@@ -16,6 +16,22 @@ type Report struct {
 	Last    int64                         `json:"last"`    // Unix nanoseconds of the last of them
 }
 
+// Add sums another worker's report up in this one.
+func (r *Report) Add(other *Report) {
+	for name, h := range other.Latency {
+		if r.Latency[name] == nil {
+			r.Latency[name] = &latency.Histogram{}
+		}
+		r.Latency[name].Merge(h)
+	}
+	for name, n := range other.Counts {
+		r.Counts[name] += n
+	}
+	r.CPU += other.CPU
+	r.Closed += other.Closed
+	r.Last = max(r.Last, other.Last)
+}
+
 // tally counts what a worker sees.
 type tally struct {
 	mu      sync.Mutex
@@ -23,6 +39,7 @@ type tally struct {
 	counts  map[string]int64
 	done    int64
 	last    int64
+	stepped time.Time // when the last step of a long run was
 }
 
 func (t *tally) request(operation string, took time.Duration, retried bool) {

@@ -7,12 +7,12 @@ import (
 	"dwserver/cmd/dwbench/wire"
 )
 
-// workflowTask replays a run and completes its task with what comes next. It returns the leases that the
-// answer granted.
-func (w *Worker) workflowTask(conn *wire.Conn, l *lease, c carried) ([]*lease, error) {
+// workflowTask replays a run and completes its task with what comes next. It returns what the answer
+// says of the polls that the completion carried.
+func (w *Worker) workflowTask(conn *wire.Conn, l *lease, c carried) (answered, error) {
 	state, err := w.state(conn, l)
 	if err != nil {
-		return nil, err
+		return answered{}, err
 	}
 	w.observeTimer(&l.history.Replay)
 	if w.opt.Program.Kind == program.Local {
@@ -28,12 +28,13 @@ func (w *Worker) workflowTask(conn *wire.Conn, l *lease, c carried) ([]*lease, e
 	w.carry(&o, c)
 	r, retried, err := w.post(conn, "complete_workflow_task", "/worker/workflow-tasks/"+l.taskID+"/complete", o.Bytes())
 	if err != nil {
-		return nil, err
+		return answered{}, err
 	}
 	answer, err := readCompletion(r.Body)
 	if err != nil {
-		return nil, err
+		return answered{}, err
 	}
+	w.along(state.Resolved)
 	state.Opened += opens
 	switch {
 	case closes:

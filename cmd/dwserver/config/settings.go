@@ -48,7 +48,7 @@ func serverSettings() []Setting {
 		{Env: "DW_SHUTDOWN_TIMEOUT", Default: "20s", read: duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 			Help: "How long requests are still served after SIGTERM."},
 		{Env: "DW_METRICS_LISTEN", Shown: "off", read: text(func(c *Config) *string { return &c.MetricsListen }),
-			Help: "Address of the Prometheus listener, `GET /metrics`. No authentication: keep it inside."},
+			Help: "Address of the Prometheus listener, `GET /metrics`, with Go's profiles under `/debug/pprof/`. No authentication: keep it inside."},
 		{Env: "DW_LOG_LEVEL", Default: "info", read: logLevel,
 			Help: "`debug`, `info`, `warn` or `error`."},
 		{Env: "DW_LOG_FORMAT", Default: "json", read: oneOf(func(c *Config) *string { return &c.LogFormat }, "json", "text"),

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dwserver/cmd/dwbench/database"
+	"dwserver/cmd/dwbench/load"
+	"dwserver/cmd/dwbench/report"
+	"dwserver/cmd/dwbench/target"
+)
+
+// options are the flags of run.
+type options struct {
+	reps       int
+	quick      bool
+	workloads  string
+	engines    string
+	fleets     string
+	server     string
+	dir        string
+	json       string
+	profileDir string
+}
+
+func (o *options) parse(args []string) error {
+	flags := flag.NewFlagSet("dwbench", flag.ContinueOnError)
+	flags.IntVar(&o.reps, "reps", 3, "repetitions, each with a fresh database")
+	flags.BoolVar(&o.quick, "quick", false, "small workloads, one repetition: shows that the benchmark works, not how fast anything is")
+	flags.StringVar(&o.workloads, "workloads", "", "comma-separated workloads; all when empty")
+	flags.StringVar(&o.engines, "engines", "", "comma-separated engines; all that are there when empty")
+	flags.StringVar(&o.fleets, "fleets", "", "comma-separated fleets, or parts of their names; all when empty")
+	flags.StringVar(&o.server, "server", "", "dwserver binary; built from this module when empty")
+	flags.StringVar(&o.dir, "dir", "", "folder for the SQLite files; the system's temporary folder when empty")
+	flags.StringVar(&o.json, "json", "", "file for the results as JSON")
+	flags.StringVar(&o.profileDir, "cpuprofile-server", "", "folder for a CPU profile of the server per repetition")
+	if err := flags.Parse(args); err != nil {
+		return parsed(err)
+	}
+	if flags.NArg() > 0 {
+		return usageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+	}
+	if o.quick {
+		o.reps = 1
+	}
+	return nil
+}
+
+// selected reports whether a name is in a comma-separated list, which takes all when it is empty.
+func selected(list, name string) bool {
+	return list == "" || slices.Contains(strings.Split(list, ","), name)
+}
+
+// runBench measures every selected workload and prints the table.
+func runBench(ctx context.Context, args []string) (err error) {
+	var o options
+	if err := o.parse(args); err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "dwbench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	if o.server == "" {
+		o.server = filepath.Join(scratch, "dwserver")
+		if err := build(ctx, o.server); err != nil {
+			return err
+		}
+	}
+	if o.profileDir != "" {
+		if err := os.MkdirAll(o.profileDir, 0o755); err != nil {
+			return err
+		}
+	}
+	engines, err := openEngines(ctx, o)
+	defer func() {
+		for _, e := range engines {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	b := bench{options: o, engines: engines}
+	if err := b.measure(ctx); err != nil {
+		return err
+	}
+	return b.publish()
+}
+
+// build makes the server's binary of the module that this program is in.
+func build(ctx context.Context, path string) error {
+	fmt.Fprintln(os.Stderr, "building dwserver")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "dwserver/cmd/dwserver")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building dwserver: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// openEngines opens SQLite and the database servers that are there.
+func openEngines(ctx context.Context, o options) ([]database.Engine, error) {
+	var engines []database.Engine
+	if selected(o.engines, "sqlite") {
+		engines = append(engines, database.SQLite{Dir: o.dir})
+	}
+	for _, server := range []struct {
+		name, env string
+		open      func(context.Context, string) (database.Engine, error)
+	}{
+		{"postgres", "DW_BENCH_POSTGRES_URL", database.Postgres},
+		{"mysql", "DW_BENCH_MYSQL_URL", database.MySQL},
+	} {
+		url := os.Getenv(server.env)
+		if url == "" || !selected(o.engines, server.name) {
+			continue
+		}
+		engine, err := server.open(ctx, url)
+		if err != nil {
+			return engines, err
+		}
+		engines = append(engines, engine)
+	}
+	return engines, nil
+}
+
+// bench is one run of the benchmark.
+type bench struct {
+	options
+	engines []database.Engine
+	results []report.Result
+}
+
+func (b *bench) kinds(w *load.Workload) []*target.Kind {
+	var kinds []*target.Kind
+	if w.Null {
+		kinds = append(kinds, &target.Kind{})
+	}
+	for _, e := range b.engines {
+		kinds = append(kinds, &target.Kind{Engine: e, Binary: b.server})
+	}
+	return kinds
+}
+
+// measure runs the repetitions in turns: null and engines next to each other, so that what changes on the
+// machine over time meets all of them.
+func (b *bench) measure(ctx context.Context) error {
+	for _, w := range load.All() {
+		if !selected(b.workloads, w.Name) {
+			continue
+		}
+		for _, fleet := range w.Fleets {
+			if !b.wants(fleet.Name) {
+				continue
+			}
+			for rep := 1; rep <= b.reps; rep++ {
+				for _, kind := range b.kinds(&w) {
+					if err := b.one(ctx, &w, kind, fleet, rep); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (b *bench) wants(fleet string) bool {
+	for part := range strings.SplitSeq(b.fleets, ",") {
+		if strings.Contains(fleet, part) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *bench) one(ctx context.Context, w *load.Workload, kind *target.Kind, fleet load.Fleet, rep int) error {
+	settings := load.Settings{Rep: rep, Quick: b.quick, ProfileDir: b.profileDir}
+	r, err := w.Measure(ctx, kind, fleet, settings)
+	if err != nil {
+		return fmt.Errorf("%s on %s with %s: %w", w.Name, kind.Name(), fleet.Name, err)
+	}
+	b.results = append(b.results, r)
+	fmt.Fprintln(os.Stderr, report.Line(&r))
+	return nil
+}
+
+// publish prints the table and writes the JSON file.
+func (b *bench) publish() error {
+	report.Compare(b.results)
+	if err := report.Table(os.Stdout, b.results); err != nil {
+		return err
+	}
+	if b.json == "" {
+		return nil
+	}
+	return report.WriteJSON(b.json, b.results)
+}
