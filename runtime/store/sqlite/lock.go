@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 
 	"dwserver/gen/sqlitedb"
 	"dwserver/runtime/rules"
@@ -20,7 +22,7 @@ func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Loc
 		attemptID = task.ActivityAttemptID
 	}
 	run, err := t.q.RunLockOfTask(t.ctx, taskID)
-	if err := t.loadRun(l, run, err); err != nil {
+	if err := t.loadRun(l, run, present(err, "run", task.RunID)); err != nil {
 		return nil, err
 	}
 	if err := t.loadActivity(l, attemptID); err != nil {
@@ -87,7 +89,7 @@ func (t *tx) loadRun(l *store.Locked, row sqlitedb.WorkflowRun, err error) error
 	default:
 		task, err := t.q.TaskGet(t.ctx, open)
 		l.OpenTask = rules.Task(task)
-		return t.end(err)
+		return t.end(present(err, "task", open))
 	}
 }
 
@@ -98,7 +100,7 @@ func (t *tx) loadActivity(l *store.Locked, attemptID string) error {
 	}
 	row, err := t.q.ActivityGet(t.ctx, l.Task.ActivityExecutionID)
 	if err != nil {
-		return t.end(err)
+		return t.end(present(err, "activity", l.Task.ActivityExecutionID))
 	}
 	l.Activity = rules.Activity(row)
 	if attemptID == "" {
@@ -113,6 +115,14 @@ func (t *tx) loadActivity(l *store.Locked, attemptID string) error {
 func absent(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
+	}
+	return err
+}
+
+// present makes the absence of a row that another row names what it is: broken state, not an answer.
+func present(err error, table, id string) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%w: %s %s is missing", store.ErrBroken, table, id)
 	}
 	return err
 }
@@ -148,7 +158,7 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 	}
 	l := &store.Locked{Task: task}
 	run, err := t.q.RunLock(t.ctx, task.RunID)
-	if err := t.loadRun(l, run, err); err != nil {
+	if err := t.loadRun(l, run, present(err, "run", task.RunID)); err != nil {
 		return nil, err
 	}
 	return l, t.loadActivity(l, "")
