@@ -159,13 +159,13 @@ func (a *application) openSignalWait(c *WorkflowCommand) {
 // timeOutAtOnce is a signal wait with timeout 0 and no signal: its timer is scheduled and fired in
 // the same breath, and the run resumes (3.5).
 func (a *application) timeOutAtOnce(w *Wait) {
-	timer := *a.startTimer(Timer{
+	timer := a.startTimer(Timer{
 		Sequence: w.Sequence, Kind: TimerSignalTimeout, WaitID: w.WaitID, Parallel: w.Parallel,
 	}, w.keys())
 	w.TimerID = timer.TimerID
 	a.OpenTask.Status = TaskLeased // the task being completed: its end resumes the run
 	a.Run.WorkflowTaskID = a.in.Task.TaskID
-	a.fire(&timer, w, nil)
+	a.fire(timer, w, nil)
 	a.Run.WorkflowTaskID, a.OpenTask = "", Task{}
 }
 
