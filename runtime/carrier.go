@@ -147,13 +147,13 @@ func (c *carried) attempt(ctx context.Context, tx *stage) error {
 	c.answer = nil
 	if c.decline != nil {
 		c.answer = &CarriedAnswer{Decline: c.decline}
-		return nil
+		return nil //nolint:nilerr // a decline is an answer, not a fault
 	}
 	err := tx.Savepoint(ctx, func() error { return c.claim(ctx, tx) })
 	var declined *Decline
 	if errors.As(err, &declined) {
 		c.answer = &CarriedAnswer{Decline: declined}
-		return nil //nolint:nilerr // a decline is an answer, not a fault
+		return nil
 	}
 	return err
 }
