@@ -89,7 +89,7 @@ func (t *trial) run(ctx context.Context, p program.Program, n, steps int, drive 
 // reading is what server and database have taken, and counted, so far.
 type reading struct {
 	server, database usage.Process
-	counters         map[string]float64
+	counters         target.Counters
 }
 
 func (t *trial) read(ctx context.Context) (r reading, err error) {
@@ -116,11 +116,13 @@ func (t *trial) costs(before, after reading, workers *worker.Report, steps int) 
 		t.set(report.DatabaseCPU, db.Seconds())
 		t.set(report.DatabaseRSS, megabytes(after.database.RSS))
 	}
+	grown := after.counters.Since(before.counters)
 	for name, counter := range counted {
-		if n, ok := after.counters[counter]; ok {
-			t.set(name, (n-before.counters[counter])/float64(steps))
+		if n, ok := grown.Sum(counter); ok {
+			t.set(name, n/float64(steps))
 		}
 	}
+	t.result.Counters = grown
 	t.set(report.WorkersCPU, workers.CPU.Seconds())
 	t.completions(workers)
 	t.result.Counts = workers.Counts

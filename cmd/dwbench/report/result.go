@@ -8,8 +8,9 @@ type Result struct {
 	Fleet    string             `json:"fleet"`
 	Rep      int                `json:"rep"`
 	Values   map[string]float64 `json:"values,omitempty"`
-	Counts   map[string]int64   `json:"counts,omitempty"`  // what the workers counted: leases, declines
-	Skipped  string             `json:"skipped,omitempty"` // why it was not run
+	Counts   map[string]int64   `json:"counts,omitempty"`   // what the workers counted: leases, declines
+	Counters map[string]float64 `json:"counters,omitempty"` // what the server counted meanwhile
+	Skipped  string             `json:"skipped,omitempty"`  // why it was not run
 }
 
 // Names of values. A name ends with its unit; one without is a ratio.

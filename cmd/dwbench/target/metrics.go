@@ -11,9 +11,32 @@ import (
 	"strings"
 )
 
-// Counters are the samples of dwserver's own metrics, by name; samples that differ in labels are summed up.
-// Nil for the null server.
-func (s *Server) Counters(ctx context.Context) (map[string]float64, error) {
+// Counters are the samples of dwserver's own counters, by name and labels as /metrics writes them.
+type Counters map[string]float64
+
+// Sum adds the samples of a counter up and reports whether there is any.
+func (c Counters) Sum(name string) (sum float64, ok bool) {
+	for sample, n := range c {
+		if sample == name || strings.HasPrefix(sample, name+"{") {
+			sum, ok = sum+n, true
+		}
+	}
+	return sum, ok
+}
+
+// Since are the counts after an earlier reading; what did not grow is left out.
+func (c Counters) Since(earlier Counters) Counters {
+	grown := Counters{}
+	for sample, n := range c {
+		if n > earlier[sample] {
+			grown[sample] = n - earlier[sample]
+		}
+	}
+	return grown
+}
+
+// Counters reads them; nil for the null server.
+func (s *Server) Counters(ctx context.Context) (Counters, error) {
 	if s.metrics == "" {
 		return nil, nil
 	}
@@ -22,21 +45,24 @@ func (s *Server) Counters(ctx context.Context) (map[string]float64, error) {
 		return nil, err
 	}
 	defer body.Close()
-	sums := map[string]float64{}
-	lines := bufio.NewScanner(body)
-	for lines.Scan() {
-		name, value, ok := strings.Cut(lines.Text(), " ")
-		name, _, _ = strings.Cut(name, "{")
-		if !ok || !strings.HasPrefix(name, "dwserver_") {
+	counters := Counters{}
+	for lines := bufio.NewScanner(body); ; {
+		if !lines.Scan() {
+			return counters, lines.Err()
+		}
+		line := lines.Text()
+		at := strings.LastIndexByte(line, ' ')
+		if at < 0 || !strings.HasPrefix(line, "dwserver_") {
 			continue
 		}
-		n, err := strconv.ParseFloat(value[strings.LastIndexByte(value, ' ')+1:], 64)
-		if err != nil {
-			return nil, fmt.Errorf("metric %s: %w", name, err)
+		name, _, _ := strings.Cut(line[:at], "{")
+		if !strings.HasSuffix(name, "_total") {
+			continue
 		}
-		sums[name] += n
+		if counters[line[:at]], err = strconv.ParseFloat(line[at+1:], 64); err != nil {
+			return nil, fmt.Errorf("metric %s: %w", line[:at], err)
+		}
 	}
-	return sums, lines.Err()
 }
 
 // Profile writes a CPU profile of the coming seconds to a file.
