@@ -29,8 +29,9 @@ func meterEngine(r prometheus.Registerer, engine *runtime.Engine) {
 	)
 }
 
-// serveMetrics serves GET /metrics, and Go's profiles under /debug/pprof/, on a listener of its own, so that it can be kept inside and still
-// answers while the API drains. An empty address means none. The returned function stops it.
+// serveMetrics serves GET /metrics, and Go's profiles under /debug/pprof/, on a listener of its own, so that
+// both can be kept inside and still answer while the API drains. An empty address means none. The returned
+// function stops it.
 func serveMetrics(ctx context.Context, address string, g prometheus.Gatherer, log *slog.Logger) (func() error, error) {
 	if address == "" {
 		return func() error { return nil }, nil
