@@ -156,16 +156,20 @@ func TestGates(t *testing.T) {
 		minor   int64
 		owner   *Worker
 		reason  string
+		extras  Extras
 	}{
-		"occurrence id at 1.16":     {occurrence, 16, able, "condition_wait_occurrence_identity_unavailable"},
-		"occurrence id at 1.17":     {occurrence, 17, able, ""},
-		"session":                   {session, 20, able, "worker_sessions_unavailable"},
-		"local activity at 1.17":    {local, 17, able, "portable_worker_affinity_protocol_floor_unavailable"},
-		"local activity unlisted":   {local, 20, &Worker{CapabilityManifest: able.CapabilityManifest}, "worker_capability_not_supported"},
-		"local activity unmanifest": {local, 20, &Worker{Capabilities: able.Capabilities}, "worker_capability_not_supported"},
-		"local activity":            {local, 18, able, ""},
+		"occurrence id at 1.16":     {occurrence, 16, able, "condition_wait_occurrence_identity_unavailable", Extras{}},
+		"occurrence id at 1.17":     {occurrence, 17, able, "", Extras{}},
+		"session":                   {session, 20, able, "worker_sessions_unavailable", Extras{}},
+		"local activity at 1.17":    {local, 17, able, "portable_worker_affinity_protocol_floor_unavailable", Extras{}},
+		"local activity unlisted":   {local, 20, &Worker{CapabilityManifest: able.CapabilityManifest}, "worker_capability_not_supported", Extras{}},
+		"local activity unmanifest": {local, 20, &Worker{Capabilities: able.Capabilities}, "worker_capability_not_supported", Extras{}},
+		"local activity":            {local, 18, able, "", Extras{}},
+		"streams":                   {sideEffect(), 20, able, "message_streams_unavailable", Extras{MessageStreams: true}},
+		"sticky cache at 1.17":      {sideEffect(), 17, able, "portable_worker_affinity_protocol_floor_unavailable", Extras{StickyCache: true}},
+		"sticky cache unregistered": {sideEffect(), 20, able, "worker_capability_not_supported", Extras{StickyCache: true}},
 	} {
-		r := CheckGates([]WorkflowCommand{sideEffect(), row.command}, row.minor, row.owner)
+		r := CheckGates([]WorkflowCommand{sideEffect(), row.command}, row.extras, row.minor, row.owner)
 		if row.reason == "" {
 			require.Nil(t, r, name)
 			continue
