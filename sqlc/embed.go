@@ -6,5 +6,5 @@ import "embed"
 
 // Files holds <engine>/<version>_<name>.up.sql and .down.sql.
 //
-//go:embed sqlite/*.sql postgres/*.sql
+//go:embed sqlite/*.sql postgres/*.sql mysql/*.sql
 var Files embed.FS

@@ -1,15 +1,17 @@
-package postgres
+// Package locking is what the engines with row locks share: how transitions of a run wait for each
+// other inside a process, and when a transition runs again.
+package locking
 
 import (
 	"context"
 	"sync"
 )
 
-// runQueue lets the transitions of one run that this process has wait for each other before they
+// Queue lets the transitions of one run that this process has wait for each other before they
 // take a connection, so that a busy run does not occupy the pool. It saves waiting in the database
 // and orders nothing: that is the row lock's doing, and a transition leaves the queue when its
 // COMMIT starts (write-path.md 1). Only a transition that holds nothing yet may wait here.
-type runQueue struct {
+type Queue struct {
 	mu   sync.Mutex
 	runs map[string]*place
 	// runOf remembers the runs of tasks seen lately, in two generations.
@@ -21,12 +23,13 @@ type place struct {
 	waiting int
 }
 
-func newRunQueue() *runQueue {
-	return &runQueue{runs: map[string]*place{}, runOf: map[string]string{}, older: map[string]string{}}
+// NewQueue makes an empty queue.
+func NewQueue() *Queue {
+	return &Queue{runs: map[string]*place{}, runOf: map[string]string{}, older: map[string]string{}}
 }
 
-// enter waits for the run's turn. The result leaves the queue, and may be called more than once.
-func (q *runQueue) enter(ctx context.Context, runID string) (leave func(), err error) {
+// Enter waits for the run's turn. The result leaves the queue, and may be called more than once.
+func (q *Queue) Enter(ctx context.Context, runID string) (leave func(), err error) {
 	q.mu.Lock()
 	p := q.runs[runID]
 	if p == nil {
@@ -45,7 +48,7 @@ func (q *runQueue) enter(ctx context.Context, runID string) (leave func(), err e
 	}
 }
 
-func (q *runQueue) leave(runID string, p *place, turn bool) {
+func (q *Queue) leave(runID string, p *place, turn bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if p.waiting--; p.waiting == 0 {
@@ -59,8 +62,8 @@ func (q *runQueue) leave(runID string, p *place, turn bool) {
 // generation bounds what is remembered: two times so many tasks.
 const generation = 10_000
 
-// remember notes the run of a task.
-func (q *runQueue) remember(taskID, runID string) {
+// Remember notes the run of a task.
+func (q *Queue) Remember(taskID, runID string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.runOf) >= generation {
@@ -69,8 +72,8 @@ func (q *runQueue) remember(taskID, runID string) {
 	q.runOf[taskID] = runID
 }
 
-// run is the run of a task, "" when it is not remembered.
-func (q *runQueue) run(taskID string) string {
+// Run is the run of a task, "" when it is not remembered.
+func (q *Queue) Run(taskID string) string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if id, ok := q.runOf[taskID]; ok {

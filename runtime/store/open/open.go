@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/mysql"
 	"dwserver/runtime/store/postgres"
 	"dwserver/runtime/store/schema"
 	"dwserver/runtime/store/sqlite"
@@ -22,6 +23,8 @@ func Store(ctx context.Context, url string, opt store.Options) (store.Store, err
 		return opened(sqlite.Open(ctx, url, opt))
 	case "postgres", "postgresql":
 		return opened(postgres.Open(ctx, url, opt))
+	case "mysql":
+		return opened(mysql.Open(ctx, url, opt))
 	}
 	return nil, unknown(url)
 }
@@ -41,6 +44,8 @@ func Schema(ctx context.Context, url string) (*schema.Manager, error) {
 		return sqlite.Schema(ctx, url)
 	case "postgres", "postgresql":
 		return postgres.Schema(ctx, url)
+	case "mysql":
+		return mysql.Schema(ctx, url)
 	}
 	return nil, unknown(url)
 }

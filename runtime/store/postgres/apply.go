@@ -6,6 +6,7 @@ import (
 	"dwserver/gen/pgdb"
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/batch"
 	"dwserver/runtime/store/rows"
 )
 
@@ -29,7 +30,7 @@ func (t *tx) Apply(_ context.Context, e *rules.Effects) error {
 func (t *tx) hold(fn func(*pgdb.Queries) error) {
 	var rec recorder
 	_ = fn(pgdb.New(&rec)) // records; nothing is sent
-	t.held = append(t.held, write{sql: rec.sql, args: rec.args})
+	t.held = append(t.held, batch.Write{SQL: rec.sql, Args: rec.args})
 }
 
 // each holds one write for every row of a list.
@@ -44,7 +45,7 @@ func (t *tx) noteTasks(e *rules.Effects) {
 	for _, list := range [...][]rules.Task{e.NewTasks, e.Tasks} {
 		for i := range list {
 			task := &list[i]
-			t.s.queue.remember(task.TaskID, task.RunID)
+			t.s.queue.Remember(task.TaskID, task.RunID)
 			if task.Status == rules.TaskReady {
 				t.wakes = append(t.wakes, store.Wake{Namespace: task.Namespace, TaskQueue: task.TaskQueue,
 					Kind: task.Kind, TypeName: task.TypeName, AvailableAt: task.AvailableAt})

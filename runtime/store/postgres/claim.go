@@ -7,6 +7,7 @@ import (
 	"dwserver/gen/pgdb"
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/locking"
 )
 
 // A lane is one range of the claim index: a type and a build.
@@ -49,7 +50,7 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 		}
 	}
 	if len(heads) > 0 && !t.locked && !t.settle {
-		return nil, t.note(busy{heads[0].TaskID})
+		return nil, t.note(locking.Busy{TaskID: heads[0].TaskID})
 	}
 	return nil, store.ErrNotFound
 }
@@ -88,7 +89,7 @@ func (t *tx) claimIn(ctx context.Context, c store.Claim, way lane) (*store.Locke
 		return nil, err
 	}
 	t.locked = true
-	t.s.queue.remember(l.Task.TaskID, l.Run.RunID)
+	t.s.queue.Remember(l.Task.TaskID, l.Run.RunID)
 	if l.Task.ActivityExecutionID == "" {
 		return l, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/locking"
 )
 
 // SQLSTATE codes that are told apart, by what they mean for a transition.
@@ -25,11 +26,9 @@ const (
 	deadlock       = "40P01"
 )
 
-// errDead marks a connection that was lost before COMMIT was sent: nothing happened, and another
-// connection may do better at once.
-var errDead = errors.New("connection lost")
-
-func dead(err error) error { return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, errDead, err) }
+func dead(err error) error {
+	return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, locking.ErrDead, err)
+}
 
 // classifyIn is classify for a caller that may have gone away meanwhile.
 func classifyIn(ctx context.Context, err error) error {

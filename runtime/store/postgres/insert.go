@@ -4,75 +4,33 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-)
 
-// A write is a statement held back until the transaction's next round trip.
-type write struct {
-	sql  string
-	args []any
-}
-
-// Rows of one table go out together: at most maxRows and maxBytes of data a statement, a larger
-// row alone (write-path.md 4).
-const (
-	maxRows  = 100
-	maxBytes = 1 << 20
+	"dwserver/runtime/store/batch"
 )
 
 // queue puts writes into a round trip. Neighbours that insert into the same table become one
 // statement over arrays, whose text does not depend on the number of rows.
-func (p *pipe) queue(writes []write) {
+func (p *pipe) queue(writes []batch.Write) {
 	for len(writes) > 0 {
-		n := together(writes)
-		if n == 1 {
-			p.text(writes[0].sql, writes[0].args...)
+		var group []batch.Write
+		if group, writes = batch.Next(writes); len(group) > 1 {
+			p.text(arraysText(&group[0]), columns(group)...)
 		} else {
-			p.text(arraysText(writes[0]), columns(writes[:n])...)
+			p.text(group[0].SQL, group[0].Args...)
 		}
-		writes = writes[n:]
 	}
-}
-
-// together counts the writes at the front that go into one statement.
-func together(writes []write) int {
-	if !strings.Contains(writes[0].sql, "\nINSERT INTO ") || strings.Contains(writes[0].sql, "ON CONFLICT") {
-		return 1
-	}
-	n, bytes := 0, 0
-	for n < len(writes) && n < maxRows && writes[n].sql == writes[0].sql {
-		bytes += size(writes[n].args)
-		if n > 0 && bytes > maxBytes {
-			break
-		}
-		n++
-	}
-	return n
-}
-
-// size estimates the encoded data of a row.
-func size(args []any) (n int) {
-	for _, a := range args {
-		switch v := a.(type) {
-		case string:
-			n += len(v)
-		case []byte:
-			n += len(v)
-		}
-		n += 8
-	}
-	return n
 }
 
 var arrayTexts sync.Map // text of a single-row insert to that over arrays
 
 // arraysText turns INSERT … VALUES ($1, …) into INSERT … SELECT * FROM unnest($1::text[], …).
-func arraysText(w write) string {
-	if text, ok := arrayTexts.Load(w.sql); ok {
+func arraysText(w *batch.Write) string {
+	if text, ok := arrayTexts.Load(w.SQL); ok {
 		return text.(string)
 	}
-	head, _, _ := strings.Cut(w.sql, " VALUES (")
-	params := make([]string, len(w.args))
-	for i, a := range w.args {
+	head, _, _ := strings.Cut(w.SQL, " VALUES (")
+	params := make([]string, len(w.Args))
+	for i, a := range w.Args {
 		kind := "bigint"
 		switch a.(type) {
 		case string:
@@ -83,14 +41,14 @@ func arraysText(w write) string {
 		params[i] = fmt.Sprintf("$%d::%s[]", i+1, kind)
 	}
 	text := head + "\nSELECT * FROM unnest(" + strings.Join(params, ", ") + ")"
-	arrayTexts.Store(w.sql, text)
+	arrayTexts.Store(w.SQL, text)
 	return text
 }
 
 // columns turns rows of arguments into one array per column.
-func columns(writes []write) []any {
-	cols := make([]any, len(writes[0].args))
-	for c, first := range writes[0].args {
+func columns(writes []batch.Write) []any {
+	cols := make([]any, len(writes[0].Args))
+	for c, first := range writes[0].Args {
 		switch first.(type) {
 		case string:
 			cols[c] = column[string](writes, c)
@@ -103,10 +61,10 @@ func columns(writes []write) []any {
 	return cols
 }
 
-func column[T any](writes []write, c int) []T {
+func column[T any](writes []batch.Write, c int) []T {
 	list := make([]T, len(writes))
 	for i := range writes {
-		list[i] = writes[i].args[c].(T)
+		list[i] = writes[i].Args[c].(T)
 	}
 	return list
 }

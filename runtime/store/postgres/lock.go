@@ -7,6 +7,7 @@ import (
 	"dwserver/gen/pgdb"
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/locking"
 )
 
 // Locks and everything that is loaded with them make one round trip: each load finds its row from
@@ -15,7 +16,7 @@ import (
 
 // LockTask implements store.Tx.
 func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Locked, error) {
-	if err := t.queueFor(t.s.queue.run(taskID)); err != nil {
+	if err := t.queueFor(t.s.queue.Run(taskID)); err != nil {
 		return nil, err
 	}
 	l := &store.Locked{}
@@ -71,14 +72,14 @@ func (t *tx) lockedRun(l *store.Locked, err error) (*store.Locked, error) {
 	}
 	t.locked = true
 	if l.Task.TaskID != "" {
-		t.s.queue.remember(l.Task.TaskID, l.Run.RunID)
+		t.s.queue.Remember(l.Task.TaskID, l.Run.RunID)
 	}
 	return l, nil
 }
 
 // waitFor waits until the run of a task is free and locks it, before anything else is locked.
 func (t *tx) waitFor(taskID string) error {
-	if err := t.queueFor(t.s.queue.run(taskID)); err != nil {
+	if err := t.queueFor(t.s.queue.Run(taskID)); err != nil {
 		return err
 	}
 	err := t.read(t.ctx, func(q *pgdb.Queries) error {
@@ -136,7 +137,7 @@ func (t *tx) LockCurrentRun(ctx context.Context, workflowID string) (*store.Lock
 		}, &none)
 	})
 	if err == nil && l.Instance.CurrentRunID != l.Run.RunID {
-		err = t.note(errMoved)
+		err = t.note(locking.ErrMoved)
 	}
 	return t.lockedRun(l, err)
 }

@@ -13,6 +13,7 @@ import (
 
 	"dwserver/gen/pgdb"
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/locking"
 )
 
 const (
@@ -168,7 +169,7 @@ func (n *notifier) listen(ctx context.Context) {
 			pause = reconnectMin
 		}
 		n.s.log.Warn("the listener for wake-ups was lost; scanning meanwhile", "error", err, "retry_in", pause)
-		if wait(ctx, jitter(int(pause.Milliseconds()))) != nil {
+		if locking.Wait(ctx, locking.Jitter(int(pause.Milliseconds()))) != nil {
 			return
 		}
 		pause = min(2*pause, reconnectMax)

@@ -26,6 +26,7 @@ import (
 
 	"dwserver/gen/pgdb"
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/locking"
 )
 
 const (
@@ -41,7 +42,7 @@ type Store struct {
 	opt      store.Options
 	log      *slog.Logger
 	notifier *notifier
-	queue    *runQueue
+	queue    *locking.Queue
 	closed   atomic.Bool
 	closing  sync.Once
 }
@@ -60,7 +61,7 @@ func Open(ctx context.Context, dbURL string, opt store.Options) (*Store, error) 
 	if err != nil {
 		return nil, fmt.Errorf("postgres: pool: %w", err)
 	}
-	s := &Store{pool: pool, opt: opt, log: opt.Log(), queue: newRunQueue()}
+	s := &Store{pool: pool, opt: opt, log: opt.Log(), queue: locking.NewQueue()}
 	s.run = s.read
 	if err := s.Ping(ctx); err != nil {
 		pool.Close()
@@ -137,14 +138,9 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return nil, fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 }
 
-// read runs one generated read on a connection of the pool, once more when that was dead.
-func (s *Store) read(ctx context.Context, fn func(*pgdb.Queries) error) (err error) {
-	for range deadTries {
-		if err = s.readOnce(ctx, fn); !errors.Is(err, errDead) {
-			return err
-		}
-	}
-	return err
+// read runs one generated read on a connection of the pool, and again when that was dead.
+func (s *Store) read(ctx context.Context, fn func(*pgdb.Queries) error) error {
+	return locking.Reread(func() error { return s.readOnce(ctx, fn) })
 }
 
 func (s *Store) readOnce(ctx context.Context, fn func(*pgdb.Queries) error) error {

@@ -10,6 +10,7 @@ import (
 
 	"dwserver/gen/pgdb"
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/batch"
 )
 
 // begin names the isolation level: each statement sees what was committed when it started, so what
@@ -26,7 +27,7 @@ type tx struct {
 	begun  bool
 	locked bool // holds a run's lock
 	settle bool
-	held   []write
+	held   []batch.Write
 	points int // open savepoints
 	trips  int // round trips made
 	wakes  []store.Wake
@@ -115,7 +116,7 @@ func (t *tx) queueFor(runID string) (err error) {
 	if runID == "" || t.conn != nil || t.leave != nil {
 		return nil
 	}
-	t.leave, err = t.s.queue.enter(t.ctx, runID)
+	t.leave, err = t.s.queue.Enter(t.ctx, runID)
 	return t.note(err)
 }
 
@@ -161,10 +162,10 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 	name := fmt.Sprint("part", t.points)
 	before, wakes := len(t.held), len(t.wakes)
 	trips := t.trips
-	t.held = append(t.held, write{sql: "SAVEPOINT " + name})
+	t.held = append(t.held, batch.Write{SQL: "SAVEPOINT " + name})
 	failed := fn()
 	if failed == nil {
-		t.held = append(t.held, write{sql: "RELEASE " + name})
+		t.held = append(t.held, batch.Write{SQL: "RELEASE " + name})
 		return nil
 	}
 	t.wakes = t.wakes[:wakes]

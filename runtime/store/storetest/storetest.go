@@ -25,6 +25,7 @@ func exercise(t *testing.T, open Open, opt store.Options) {
 	x := &suite{Store: open(t, opt), fresh: func(t *testing.T) *suite {
 		return &suite{Store: open(t, opt)}
 	}}
+	x.Notify(func(store.Wake) {}) // no engine minds being listened to
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T, *suite)

@@ -12,10 +12,13 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 )
 
-var mysql = server{env: "DW_TEST_MYSQL_URL", start: startMariaDB, admin: mysqlAdmin}
+var mysql = server{
+	env: "DW_TEST_MYSQL_URL", admin: mysqlAdmin,
+	start: func() (*process, string, error) { return startMariaDB("--innodb-flush-log-at-trx-commit=0") },
+}
 
-// startMariaDB runs the MariaDB that is installed, with settings as they come but for syncing.
-func startMariaDB() (*process, string, error) {
+// startMariaDB runs the MariaDB that is installed, with settings as they come but for those given.
+func startMariaDB(settings ...string) (*process, string, error) {
 	const bin = "/usr/sbin/mariadbd"
 	if _, err := os.Stat(bin); err != nil {
 		return nil, "", fmt.Errorf("MariaDB is not installed")
@@ -41,9 +44,10 @@ func startMariaDB() (*process, string, error) {
 		return nil, "", err
 	}
 	base := fmt.Sprintf("mysql://dw:dw@127.0.0.1:%d/", port)
-	err = p.serve(func() error { return pingMySQL(base) }, bin, "--no-defaults", "--datadir="+data, "--socket="+socket,
-		"--pid-file="+filepath.Join(p.dir, "pid"), "--bind-address=127.0.0.1", "--port="+strconv.Itoa(port),
-		"--init-file="+setup, "--innodb-flush-log-at-trx-commit=0", "--max-connections=300", "--skip-name-resolve")
+	settings = append([]string{"--no-defaults", "--datadir=" + data, "--socket=" + socket,
+		"--pid-file=" + filepath.Join(p.dir, "pid"), "--bind-address=127.0.0.1", "--port=" + strconv.Itoa(port),
+		"--init-file=" + setup, "--max-connections=300", "--skip-name-resolve"}, settings...)
+	err = p.serve(func() error { return pingMySQL(base) }, bin, settings...)
 	if err != nil {
 		p.stop()
 		return nil, "", err

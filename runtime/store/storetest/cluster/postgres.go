@@ -11,11 +11,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-var postgres = server{env: "DW_TEST_POSTGRES_URL", start: startPostgres, admin: postgresAdmin}
+var postgres = server{
+	env: "DW_TEST_POSTGRES_URL", admin: postgresAdmin,
+	start: func() (*process, string, error) { return startPostgres("-c", "fsync=off", "-c", "shared_buffers=64MB") },
+}
 
-// startPostgres runs the newest PostgreSQL that is installed. What it writes is not synced: these
-// databases outlive the death of a server process, but not that of the machine.
-func startPostgres() (*process, string, error) {
+// startPostgres runs the newest PostgreSQL that is installed. With fsync=off its databases outlive the
+// death of a server process, but not that of the machine.
+func startPostgres(settings ...string) (*process, string, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if len(found) == 0 {
 		return nil, "", fmt.Errorf("PostgreSQL is not installed")
@@ -37,9 +40,9 @@ func startPostgres() (*process, string, error) {
 		return nil, "", err
 	}
 	url := fmt.Sprintf("postgres://dw@127.0.0.1:%d/postgres?sslmode=disable", port)
-	err = p.serve(func() error { return pingPostgres(url) }, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port),
-		"-k", p.dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200",
-		"-c", "shared_buffers=64MB", "-c", "log_min_messages=fatal")
+	settings = append([]string{"-D", data, "-p", strconv.Itoa(port), "-k", p.dir, "-c", "listen_addresses=127.0.0.1",
+		"-c", "max_connections=200", "-c", "log_min_messages=fatal"}, settings...)
+	err = p.serve(func() error { return pingPostgres(url) }, filepath.Join(bin, "postgres"), settings...)
 	if err != nil {
 		p.stop()
 		return nil, "", err

@@ -1,0 +1,92 @@
+-- name: ActivityGet :one
+SELECT
+    execution_id, run_id, namespace, sequence, activity_type, task_queue, status, attempt_count,
+    attempt_id, task_id, retry_policy, parallel, scheduled_event, schedule_deadline_at,
+    schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
+    started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
+FROM activities
+WHERE execution_id = sqlc.arg(execution_id);
+
+-- name: ActivityInsert :exec
+INSERT INTO activities (
+    execution_id, run_id, namespace, sequence, activity_type, task_queue, status, attempt_count,
+    attempt_id, task_id, retry_policy, parallel, scheduled_event, schedule_deadline_at,
+    schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
+    started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
+) VALUES (
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+);
+
+-- name: ActivityUpdate :execrows
+UPDATE activities SET
+    status = sqlc.arg(status), attempt_count = sqlc.arg(attempt_count), attempt_id =
+    sqlc.arg(attempt_id), task_id = sqlc.arg(task_id), schedule_deadline_at =
+    sqlc.arg(schedule_deadline_at), schedule_to_close_at = sqlc.arg(schedule_to_close_at),
+    close_deadline_at = sqlc.arg(close_deadline_at), heartbeat_deadline_at =
+    sqlc.arg(heartbeat_deadline_at), next_deadline_at = sqlc.arg(next_deadline_at), started_at =
+    sqlc.arg(started_at), last_heartbeat_at = sqlc.arg(last_heartbeat_at), closed_at =
+    sqlc.arg(closed_at), closed_event_sequence = sqlc.arg(closed_event_sequence)
+WHERE execution_id = sqlc.arg(execution_id);
+
+-- name: ActivityListOpen :many
+-- Ordered in Go: rows with documents are never sorted by the server.
+SELECT
+    execution_id, run_id, namespace, sequence, activity_type, task_queue, status, attempt_count,
+    attempt_id, task_id, retry_policy, parallel, scheduled_event, schedule_deadline_at,
+    schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
+    started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
+FROM activities
+WHERE run_id = sqlc.arg(run_id) AND status IN ('pending', 'running');
+
+-- name: ActivityListDue :many
+SELECT
+    execution_id, run_id, namespace, sequence, activity_type, task_queue, status, attempt_count,
+    attempt_id, task_id, retry_policy, parallel, scheduled_event, schedule_deadline_at,
+    schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
+    started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
+FROM activities
+WHERE next_deadline_at <= sqlc.arg(now) AND next_deadline_at < 9223372036854775807
+ORDER BY next_deadline_at
+LIMIT ?;
+
+-- name: ActivityListPage :many
+-- The activities of a run after an authored sequence, open or not.
+SELECT
+    execution_id, run_id, namespace, sequence, activity_type, task_queue, status, attempt_count,
+    attempt_id, task_id, retry_policy, parallel, scheduled_event, schedule_deadline_at,
+    schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
+    started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
+FROM activities
+WHERE run_id = sqlc.arg(run_id) AND sequence > sqlc.arg(after)
+ORDER BY sequence
+LIMIT ?;
+
+-- name: AttemptGet :one
+SELECT
+    attempt_id, execution_id, run_id, task_id, attempt_number, status, lease_owner, started_at,
+    last_heartbeat_at, closed_at, outcome, receipt, next_task_id, worker_attempt_id
+FROM activity_attempts
+WHERE attempt_id = sqlc.arg(attempt_id);
+
+-- name: AttemptInsert :exec
+INSERT INTO activity_attempts (
+    attempt_id, execution_id, run_id, task_id, attempt_number, status, lease_owner, started_at,
+    last_heartbeat_at, closed_at, outcome, receipt, next_task_id, worker_attempt_id
+) VALUES (
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+);
+
+-- name: AttemptUpdate :execrows
+UPDATE activity_attempts SET
+    status = sqlc.arg(status), last_heartbeat_at = sqlc.arg(last_heartbeat_at), closed_at =
+    sqlc.arg(closed_at), outcome = sqlc.arg(outcome), receipt = sqlc.arg(receipt), next_task_id =
+    sqlc.arg(next_task_id)
+WHERE attempt_id = sqlc.arg(attempt_id);
+
+-- name: AttemptList :many
+-- Ordered in Go: rows with documents are never sorted by the server.
+SELECT
+    attempt_id, execution_id, run_id, task_id, attempt_number, status, lease_owner, started_at,
+    last_heartbeat_at, closed_at, outcome, receipt, next_task_id, worker_attempt_id
+FROM activity_attempts
+WHERE execution_id = sqlc.arg(execution_id);

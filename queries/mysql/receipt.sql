@@ -1,0 +1,27 @@
+-- name: ReceiptGet :one
+SELECT
+    namespace, worker_id, kind, poll_request_id, binding, task_id, attempt, prune_at
+FROM poll_receipts
+WHERE namespace = sqlc.arg(namespace) AND worker_id = sqlc.arg(worker_id)
+  AND kind = sqlc.arg(kind) AND poll_request_id = sqlc.arg(poll_request_id);
+
+-- name: ReceiptUpsert :exec
+INSERT INTO poll_receipts (
+    namespace, worker_id, kind, poll_request_id, binding, task_id, attempt, prune_at
+) VALUES (
+    ?, ?, ?, ?, ?, ?, ?, ?
+)
+ON DUPLICATE KEY UPDATE
+    binding = VALUES(binding), task_id = VALUES(task_id), attempt = VALUES(attempt), prune_at =
+    VALUES(prune_at);
+
+-- name: ReceiptPrune :execrows
+-- Receipts whose time is over and whose lease is not live.
+DELETE FROM poll_receipts
+WHERE prune_at <= sqlc.arg(now) AND NOT EXISTS (
+    SELECT 1 FROM tasks t
+    WHERE t.task_id = poll_receipts.task_id AND t.status = 'leased' AND t.attempt_count = poll_receipts.attempt
+      AND t.lease_owner = poll_receipts.worker_id AND t.lease_expires_at > sqlc.arg(now)
+)
+ORDER BY prune_at
+LIMIT ?;

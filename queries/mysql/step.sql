@@ -1,0 +1,42 @@
+-- name: StepCountUnresolved :one
+-- Steps not (yet) successful: activities not completed, timers not fired, waits not satisfied.
+SELECT CAST(
+    (SELECT COUNT(*) FROM activities
+     WHERE activities.run_id = sqlc.arg(run_id) AND activities.sequence >= sqlc.arg(from_sequence) AND activities.sequence < sqlc.arg(to_sequence)
+       AND activities.status IN ('pending', 'running', 'failed', 'cancelled')) +
+    (SELECT COUNT(*) FROM timers
+     WHERE timers.run_id = sqlc.arg(run_id) AND timers.sequence >= sqlc.arg(from_sequence) AND timers.sequence < sqlc.arg(to_sequence)
+       AND timers.status IN ('pending', 'cancelled') AND timers.kind = '') +
+    (SELECT COUNT(*) FROM waits
+     WHERE waits.run_id = sqlc.arg(run_id) AND waits.sequence >= sqlc.arg(from_sequence) AND waits.sequence < sqlc.arg(to_sequence)
+       AND waits.status IN ('open', 'timed_out', 'cancelled'))
+    AS SIGNED) AS steps;
+
+-- name: StepCountResolved :one
+-- Steps that ended in any way.
+SELECT CAST(
+    (SELECT COUNT(*) FROM activities
+     WHERE activities.run_id = sqlc.arg(run_id) AND activities.sequence >= sqlc.arg(from_sequence) AND activities.sequence < sqlc.arg(to_sequence)
+       AND activities.status IN ('completed', 'failed', 'cancelled')) +
+    (SELECT COUNT(*) FROM timers
+     WHERE timers.run_id = sqlc.arg(run_id) AND timers.sequence >= sqlc.arg(from_sequence) AND timers.sequence < sqlc.arg(to_sequence)
+       AND timers.status IN ('fired', 'cancelled') AND timers.kind = '') +
+    (SELECT COUNT(*) FROM waits
+     WHERE waits.run_id = sqlc.arg(run_id) AND waits.sequence >= sqlc.arg(from_sequence) AND waits.sequence < sqlc.arg(to_sequence)
+       AND waits.status IN ('satisfied', 'timed_out', 'cancelled'))
+    AS SIGNED) AS steps;
+
+-- name: StepList :many
+-- The steps a range of authored sequences stands for; timeouts of waits are no steps.
+-- Ordered in Go: rows with documents are never sorted by the server.
+SELECT activities.sequence, 'activity' AS kind, activities.activity_type AS name, activities.status, activities.parallel
+FROM activities
+WHERE activities.run_id = sqlc.arg(run_id) AND activities.sequence >= sqlc.arg(from_sequence) AND activities.sequence < sqlc.arg(to_sequence)
+UNION ALL
+SELECT timers.sequence, 'timer' AS kind, '' AS name, timers.status, timers.parallel
+FROM timers
+WHERE timers.run_id = sqlc.arg(run_id) AND timers.sequence >= sqlc.arg(from_sequence) AND timers.sequence < sqlc.arg(to_sequence) AND timers.kind = ''
+UNION ALL
+SELECT waits.sequence, waits.kind, waits.name, waits.status, waits.parallel
+FROM waits
+WHERE waits.run_id = sqlc.arg(run_id) AND waits.sequence >= sqlc.arg(from_sequence) AND waits.sequence < sqlc.arg(to_sequence);

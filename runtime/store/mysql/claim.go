@@ -1,0 +1,143 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"dwserver/gen/mysqldb"
+	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
+	"dwserver/runtime/store/locking"
+)
+
+// A head is the first claimable task of a type and build.
+type head = mysqldb.TaskFindHeadRow
+
+// Claim implements store.Tx. It never waits for a lock: the task is locked unless another claim has
+// it, then its run unless another transition has that. No transition waits for a run while it holds
+// a ready task, so the unusual order is safe. Where the run is taken, a transaction that holds no
+// run starts again by waiting for it, rather than report an empty queue: nothing would wake its poll
+// when the lock goes.
+func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
+	if len(c.TypeNames) == 0 {
+		return nil, store.ErrNotFound
+	}
+	heads := []head{{TypeName: c.TypeNames[0]}}
+	if many := len(c.TypeNames) > 1 || c.BuildID != ""; many {
+		var err error
+		if heads, err = t.heads(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	taken := "" // a candidate that another transaction holds
+	for _, h := range heads {
+		found, err := t.firstFree(ctx, c, h)
+		if errors.Is(err, store.ErrNotFound) {
+			taken = cmp.Or(taken, h.TaskID)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		l, err := t.lockFound(ctx, found)
+		if !errors.Is(err, store.ErrNotFound) {
+			return l, err
+		}
+		taken = cmp.Or(taken, found.TaskID)
+	}
+	if t.locked || t.settle {
+		return nil, store.ErrNotFound
+	}
+	if taken == "" {
+		heads, err := t.heads(ctx, c)
+		if err != nil || len(heads) == 0 {
+			return nil, cmp.Or(err, store.ErrNotFound)
+		}
+		taken = heads[0].TaskID
+	}
+	return nil, t.note(locking.Busy{TaskID: taken})
+}
+
+// heads lists the first claimable task of each type and build, in claim order, by one statement.
+func (t *tx) heads(ctx context.Context, c store.Claim) (list []head, err error) {
+	builds := []string{""}
+	if c.BuildID != "" {
+		builds = append(builds, c.BuildID)
+	}
+	header, one, _ := strings.Cut(mysqldb.TaskFindHead, "\n")
+	var parts []string
+	var args []any
+	for _, name := range c.TypeNames {
+		for _, build := range builds {
+			parts = append(parts, "("+one+")")
+			args = append(args, c.Namespace, c.TaskQueue, c.Kind, name, build, build, c.Now, c.ProtocolMinor)
+		}
+	}
+	text := header + "\n" + strings.Join(parts, "\nUNION ALL\n")
+	err = t.reading(func() error {
+		rows, err := plain{t.link()}.QueryContext(ctx, text, args...)
+		if err != nil {
+			return err
+		}
+		list, err = scanHeads(rows)
+		return err
+	})
+	slices.SortFunc(list, func(a, b head) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.OrderAt, b.OrderAt), strings.Compare(a.TaskID, b.TaskID))
+	})
+	return list, err
+}
+
+func scanHeads(rows *sql.Rows) (list []head, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var h head
+		if err := rows.Scan(&h.TypeName, &h.Compatibility, &h.Priority, &h.OrderAt, &h.TaskID); err != nil {
+			return nil, err
+		}
+		list = append(list, h)
+	}
+	return list, rows.Err()
+}
+
+// firstFree locks the first task of a type and build that no other claim has.
+func (t *tx) firstFree(ctx context.Context, c store.Claim, h head) (row mysqldb.TaskFindClaimableRow, err error) {
+	err = t.read(ctx, func(q *mysqldb.Queries) (err error) {
+		row, err = q.TaskFindClaimable(ctx, mysqldb.TaskFindClaimableParams{
+			Namespace: c.Namespace, TaskQueue: c.TaskQueue, Kind: c.Kind, TypeName: h.TypeName,
+			Compatibility: h.Compatibility, Now: c.Now, ProtocolMinor: c.ProtocolMinor,
+		})
+		return err
+	})
+	return row, err
+}
+
+// lockFound locks the run of a task that was found and loads what belongs to it; ErrNotFound when
+// another transition has the run.
+func (t *tx) lockFound(ctx context.Context, found mysqldb.TaskFindClaimableRow) (*store.Locked, error) {
+	l := &store.Locked{}
+	err := t.read(ctx, func(q *mysqldb.Queries) error {
+		run, err := q.RunLockFree(ctx, found.RunID)
+		l.Run = rules.Run(run)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.locked = true
+	if l.Task, err = t.GetTask(ctx, found.TaskID); err != nil {
+		return nil, err
+	}
+	t.s.queue.Remember(found.TaskID, found.RunID)
+	if l.Task.ActivityExecutionID == "" {
+		return l, nil
+	}
+	if err := t.loadActivity(ctx, l, ""); err != nil {
+		return nil, err
+	}
+	return l, t.loadOpenTask(ctx, l)
+}

@@ -1,0 +1,2 @@
+DROP TABLE IF EXISTS poll_receipts;
+DROP TABLE IF EXISTS tasks;

@@ -1,0 +1,4 @@
+DROP TABLE IF EXISTS waits;
+DROP TABLE IF EXISTS timers;
+DROP TABLE IF EXISTS activity_attempts;
+DROP TABLE IF EXISTS activities;
