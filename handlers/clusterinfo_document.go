@@ -22,7 +22,7 @@ func clusterDocument(c *Config, capabilities json.RawMessage) ([]byte, error) {
 		"supported_sdk_versions":    supportedVersions(),
 		"capabilities":              planeCapabilities(),
 		"limits":                    requestLimits(c),
-		"structural_limits":         structuralLimits(&c.Limits),
+		"structural_limits":         structuralLimits(c.Limits),
 		"timeouts":                  timeouts(c),
 		"client_compatibility":      clientCompatibility(),
 		"auth_composition_contract": authComposition(),

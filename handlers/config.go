@@ -43,8 +43,8 @@ type Config struct {
 	ActivityTaskTimeout time.Duration
 	WorkerStaleAfter    time.Duration
 	HeartbeatInterval   time.Duration // advertised to workers
-	Limits              rules.Limits
-	Driver              string // name of the database engine, for the backend member of refusals
+	Limits              *rules.Limits // nil means rules.DefaultLimits; a limit of 0 is off
+	Driver              string        // name of the database engine, for the backend member of refusals
 }
 
 // withDefaults fills what a caller left out with the contract's defaults (settled.md).
@@ -71,8 +71,8 @@ func (c Config) withDefaults() Config {
 	if c.MaxCompletionBytes == 0 {
 		c.MaxCompletionBytes = 32 << 20
 	}
-	if c.Limits == (rules.Limits{}) {
-		c.Limits = rules.DefaultLimits()
+	if c.Limits == nil {
+		c.Limits = new(rules.DefaultLimits())
 	}
 	return c
 }

@@ -70,7 +70,7 @@ func TestClusterInfoShowsWhatIsConfigured(t *testing.T) {
 	onEvery(t, func(on engine) {
 		t := on.T
 		p := serve(t, on.open(), func(c *handlers.Config, o *runtime.Options) {
-			o.Limits = rules.DefaultLimits()
+			o.Limits = new(rules.DefaultLimits())
 			o.Limits.PendingTimers, o.Limits.PayloadBytes = 7, 8
 			c.MaxRequestBytes, c.PollTimeout, c.WorkflowTaskTimeout = 9000, 1500*time.Millisecond, 3*time.Second
 		})

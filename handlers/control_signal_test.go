@@ -90,7 +90,7 @@ func TestSignalRefusals(t *testing.T) {
 	onEvery(t, func(on engine) {
 		t := on.T
 		p := serve(t, on.open(), func(_ *handlers.Config, o *runtime.Options) {
-			o.Limits = rules.DefaultLimits()
+			o.Limits = new(rules.DefaultLimits())
 			o.Limits.PendingSignals, o.Limits.PayloadBytes = 2, 1000
 		})
 		run := p.start(map[string]any{"workflow_id": "wf"})

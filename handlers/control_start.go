@@ -30,7 +30,7 @@ func (s *Server) StartWorkflow(c echo.Context) error {
 	if body.WorkflowID != nil {
 		x.know("workflow_id", *body.WorkflowID)
 	}
-	request, err := startRequest(&body, x.namespace, &s.config.Limits)
+	request, err := startRequest(&body, x.namespace, s.config.Limits)
 	if err != nil {
 		return err
 	}

@@ -180,7 +180,7 @@ func TestStartLimits(t *testing.T) {
 	onEvery(t, func(on engine) {
 		t := on.T
 		p := serve(t, on.open(), func(c *handlers.Config, o *runtime.Options) {
-			o.Limits = rules.DefaultLimits()
+			o.Limits = new(rules.DefaultLimits())
 			o.Limits.PayloadBytes, o.Limits.MemoBytes, o.Limits.SearchAttributeBytes = 1000, 100, 100
 			c.MaxRequestBytes = 5000
 		})

@@ -166,7 +166,7 @@ func TestActivityReports(t *testing.T) {
 	engine := &fakeEngine{state: runtime.ActivityState{CanContinue: true, HeartbeatRecorded: true, Task: rules.Task{LeaseExpiresAt: start, Status: "leased"},
 		Activity: rules.Activity{Status: "running", HeartbeatDeadlineAt: start, CloseDeadlineAt: rules.Never, ScheduleDeadlineAt: rules.Never, ScheduleToCloseAt: rules.Never},
 		Run:      rules.Run{Status: "waiting"}, Attempt: rules.Attempt{Status: "running"}}}
-	c := edge(t, Config{Limits: rules.Limits{PayloadBytes: 100}}, engine)
+	c := edge(t, Config{Limits: &rules.Limits{PayloadBytes: 100}}, engine)
 	c.Post("/worker/activity-tasks/T/heartbeat", `{"activity_attempt_id":"A","lease_owner":"w","details":{"b":1.0, "a":[]},"current":3,"message":null,"x":1}`).
 		Expect(200).Is(map[string]any{"can_continue": true, "lease_expires_at": "2026-08-24T02:48:33.000000Z", "reason": nil, "worker_session": nil})
 	require.Equal(t, `{"current":3,"details":{"b":1.0, "a":[]}}`, string(engine.last.(runtime.HeartbeatActivityRequest).Progress))

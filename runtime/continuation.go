@@ -66,7 +66,7 @@ func (a *admission) admitContinuation(ctx context.Context, req *CompleteActivity
 			return c, nil
 		}
 	}
-	if r := rules.CheckCommands(c.Commands, c.ProtocolMinor, a.opt.Limits); r != nil {
+	if r := rules.CheckCommands(c.Commands, c.ProtocolMinor, *a.opt.Limits); r != nil {
 		c.decline = declineCommands(r)
 		return c, nil
 	}

@@ -69,6 +69,9 @@ func (e *Engine) poll(ctx context.Context, kind *pollKind, req *PollRequest) (Po
 	if timeout < 0 {
 		timeout = e.opt.PollTimeout
 	}
+	if p.late = e.hub.Draining(); p.late {
+		timeout = min(timeout, capabilityHold)
+	}
 	if len(p.types) == 0 {
 		return p.withoutTypes(ctx, min(timeout, capabilityHold))
 	}
@@ -87,6 +90,7 @@ type poll struct {
 	req    *PollRequest
 	worker rules.Worker // snapshot of the registration it was admitted with
 	types  []string
+	late   bool // came after the drain began: held for a moment, so that its worker does not spin
 }
 
 // newPoll is a poll of a registered worker.

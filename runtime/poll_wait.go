@@ -59,8 +59,12 @@ const lookAgain wake.Reason = -1
 func (p *poll) next(ctx context.Context, w *wake.Waiter, deadline <-chan time.Time) (wake.Reason, error) {
 	fallback, stop := p.clock.After(time.Duration(p.store.WakeInterval()) * time.Microsecond)
 	defer stop()
+	woken := w.C
+	if p.late { // the drain has told all it can
+		woken = nil
+	}
 	select {
-	case r := <-w.C:
+	case r := <-woken:
 		return r, nil
 	case <-fallback:
 		return lookAgain, nil

@@ -19,7 +19,7 @@ type Options struct {
 	Clock               Clock
 	IDs                 IDs
 	Logger              *slog.Logger
-	Limits              rules.Limits  // the zero value means DefaultLimits
+	Limits              *rules.Limits // nil means DefaultLimits; a limit of 0 is off
 	PollTimeout         time.Duration // long-poll time, 30 s
 	WorkflowTaskTimeout time.Duration // workflow-task lease, 60 s
 	ActivityTaskTimeout time.Duration // activity lease, 300 s
@@ -46,8 +46,8 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	if o.Limits == (rules.Limits{}) {
-		o.Limits = rules.DefaultLimits()
+	if o.Limits == nil {
+		o.Limits = new(rules.DefaultLimits())
 	}
 	set(&o.PollTimeout, 30*time.Second)
 	set(&o.WorkflowTaskTimeout, 60*time.Second)
@@ -167,7 +167,7 @@ func earliest(eff *rules.Effects) int64 {
 
 // begin starts a transition of a locked run.
 func (e *Engine) begin(ctx context.Context, tx store.Tx, l *store.Locked) *rules.Transition {
-	t := rules.NewTransition(e.now(), e.ids.New, &l.Run, e.opt.Limits)
+	t := rules.NewTransition(e.now(), e.ids.New, &l.Run, *e.opt.Limits)
 	t.OpenTask = l.OpenTask
 	t.SignalValue = e.opt.SignalValue
 	if l.Run.FairnessKey != "" {

@@ -13,7 +13,7 @@ import (
 // Refusals: task_not_found, the fence's reasons, conflicting_completion, validation_failed,
 // invalid_commands, structural_limit_exceeded, run_timed_out, the version gates' reasons.
 func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowTaskRequest) (CompleteWorkflowTaskResult, error) {
-	if r := rules.CheckCommands(req.Commands, req.ProtocolMinor, e.opt.Limits); r != nil {
+	if r := rules.CheckCommands(req.Commands, req.ProtocolMinor, *e.opt.Limits); r != nil {
 		return CompleteWorkflowTaskResult{}, rejected(&req.WorkflowFence, r)
 	}
 	admit := admission{Engine: e, namespace: req.Namespace, owner: req.LeaseOwner}

@@ -82,7 +82,7 @@ func (e *Engine) startOnce(ctx context.Context, req *StartRequest, key rules.Com
 			return nil, err
 		}
 		spec := e.startSpec(req, &definition)
-		t := rules.Start(e.now(), e.ids.New, spec, e.opt.Limits, e.startFairness(ctx, tx, spec))
+		t := rules.Start(e.now(), e.ids.New, spec, *e.opt.Limits, e.startFairness(ctx, tx, spec))
 		result = StartResult{Run: spec.Run, Outcome: StartedNew}
 		if key.RequestID != "" {
 			key.CommandID = t.Eff.NewCommands[0].CommandID

@@ -58,9 +58,10 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger) (*app, error
 }
 
 func engineOptions(cfg config.Config, log *slog.Logger) runtime.Options {
+	structural := limits(cfg.Limits)
 	return runtime.Options{
 		Logger:              log,
-		Limits:              limits(cfg.Limits),
+		Limits:              &structural,
 		PollTimeout:         cfg.Worker.PollTimeout,
 		WorkflowTaskTimeout: cfg.Worker.WorkflowTaskTimeout,
 		ActivityTaskTimeout: cfg.Worker.ActivityTaskTimeout,
