@@ -1,0 +1,166 @@
+package carriertest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"dwserver/runtime"
+	"dwserver/runtime/rules"
+)
+
+// testFence: a worker that registers anew between the admission of its polls and the locked check has lost
+// the lease it reports on. The report is refused as one without carriers is, and nothing is granted. (What
+// a changed registration does to polls of reports that stand is in testDeclines.)
+func testFence(t *testing.T, open Open) {
+	w := newWorld(t, open, nil)
+	for _, parent := range plainReports {
+		t.Run(parent.name, func(t *testing.T) {
+			refused := func(carries bool) (string, string) {
+				s := w.scene(t)
+				r := parent.make(s)
+				s.start()
+				if carries {
+					r.carry(true, true)
+				}
+				w.store.next(func() { s.register(nil) })
+				got, err := r.send(t.Context(), r)
+				var refusal *runtime.Refusal
+				require.ErrorAs(t, err, &refusal)
+				require.Nil(t, got.ActivityPoll)
+				require.Nil(t, got.WorkflowPoll)
+				require.Zero(t, w.leases(s, s.worker()))
+				return refusal.Reason, alike(s.state())
+			}
+			bareReason, bare := refused(false)
+			reason, state := refused(true)
+			require.Equal(t, bareReason, reason)
+			require.Equal(t, bare, state)
+		})
+	}
+}
+
+// testPollInFlight: a poll request id gets one lease, also when the poll that was carried is asked again
+// while its report is on the way.
+func testPollInFlight(t *testing.T, open Open) {
+	w := newWorld(t, open, nil)
+	t.Run("the poll comes while the report is on its way", func(t *testing.T) {
+		for range 10 {
+			s := w.scene(t)
+			s.register(concurrent)
+			r := s.workflowReport(s.leased(), schedule(), schedule()).carry(true, false)
+			own := make(chan runtime.PollResult, 1)
+			w.store.next(func() { s.askMeanwhile(r.carriers.ActivityPoll.PollRequest, own) })
+			got := r.do()
+			require.Equal(t, "leased", became(got.ActivityPoll))
+			require.Equal(t, *got.ActivityPoll.Lease, <-own)
+			require.EqualValues(t, 1, w.leases(s, s.worker()))
+		}
+	})
+	t.Run("the poll is held already", func(t *testing.T) {
+		s := w.scene(t)
+		s.register(nil)
+		r := s.workflowReport(s.leased(), schedule()).carry(true, false)
+		poll := r.carriers.ActivityPoll.PollRequest
+		poll.Timeout = time.Hour
+		own := make(chan runtime.PollResult, 1)
+		go s.ask(poll, own)
+		require.Eventually(t, func() bool { return w.HeldPolls() == 1 }, 10*time.Second, time.Millisecond)
+		require.Equal(t, "poll_request_conflict", became(r.do().ActivityPoll))
+		require.NotNil(t, (<-own).Activity, "the held poll gets what the report made")
+		require.EqualValues(t, 1, w.leases(s, s.worker()))
+	})
+	t.Run("two reports carry one id", func(t *testing.T) {
+		s := w.scene(t)
+		s.register(concurrent)
+		first := s.workflowReport(s.leased(), schedule(), schedule()).carry(true, false)
+		second := s.workflowReport(s.leased(), schedule())
+		second.carriers = first.carriers
+		w.store.next(func() { require.Equal(t, "poll_request_conflict", became(second.do().ActivityPoll)) })
+		require.Equal(t, "leased", became(first.do().ActivityPoll))
+		require.EqualValues(t, 1, w.leases(s, s.worker()))
+	})
+}
+
+// ask polls for an activity.
+func (s *scene) ask(poll runtime.PollRequest, answer chan<- runtime.PollResult) {
+	got, err := s.PollActivityTask(s.t.Context(), poll)
+	if err != nil {
+		s.t.Errorf("poll: %v", err)
+	}
+	answer <- got
+}
+
+// askMeanwhile asks in the background and comes back once the poll is admitted.
+func (s *scene) askMeanwhile(poll runtime.PollRequest, answer chan<- runtime.PollResult) {
+	admitted := make(chan struct{})
+	s.store.admitted(func() { close(admitted) })
+	go s.ask(poll, answer)
+	<-admitted
+}
+
+// testSavepoint: a decline that is found after the claim's writes takes them back and leaves the report's.
+// The runtime finds its declines before it writes, so the one used here comes from another answer.
+func testSavepoint(t *testing.T, open Open) {
+	w := newWorld(t, open, nil)
+	decline := w.someDecline(t)
+	for _, continued := range []bool{false, true} {
+		play := func(carries bool) (answer, string, trace) {
+			s := w.scene(t)
+			s.register(nil)
+			r := s.workflowReport(s.leased(), schedule())
+			if continued {
+				r.do()
+				task := s.pollActivity()
+				r = s.activityReport(task).continues(task, schedule())
+			}
+			if carries {
+				r.carry(true, false)
+				w.store.answerEvent(func(ev rules.Event) (rules.Event, error) { return ev, decline })
+			}
+			var got answer
+			ran := w.probe.during(nil, func() { got = r.do() })
+			return got, alike(s.state()), ran
+		}
+		_, bare, _ := play(false)
+		got, state, ran := play(true)
+		require.Equal(t, decline, got.ActivityPoll.Decline)
+		require.Contains(t, ran, "AttemptInsert", "the claim has written")
+		require.Contains(t, ran, "ReceiptUpsert")
+		require.Equal(t, 1, ran.transactions())
+		require.Equal(t, bare, state)
+	}
+}
+
+// someDecline is a decline of the runtime's own making.
+func (w *world) someDecline(t *testing.T) *runtime.Decline {
+	s := w.scene(t)
+	s.register(nil)
+	r := s.workflowReport(s.leased(), finish()).carry(true, false)
+	return r.do().ActivityPoll.Decline
+}
+
+// answerEvent lets fn answer the next GetEvent of a transaction, after the event was read.
+func (s *tap) answerEvent(fn func(rules.Event) (rules.Event, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.event = fn
+}
+
+// isFault fails the test unless err is a fault: neither a refusal nor a decline.
+func isFault(t *testing.T, err error) {
+	t.Helper()
+	var refusal *runtime.Refusal
+	var decline *runtime.Decline
+	require.Error(t, err)
+	require.False(t, errors.As(err, &refusal), "%v", err)
+	require.False(t, errors.As(err, &decline), "%v", err)
+}
+
+// gone is a context that ends when the caller says so.
+func gone(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
+}

@@ -1,0 +1,111 @@
+package carriertest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"dwserver/runtime"
+)
+
+// plainReports are reports without anything that rides on them.
+var plainReports = []struct {
+	name string
+	make func(s *scene) *report
+}{
+	{"workflow", func(s *scene) *report {
+		s.register(nil)
+		return s.workflowReport(s.leased(), schedule())
+	}},
+	{"workflow closes", func(s *scene) *report {
+		s.register(nil)
+		return s.workflowReport(s.leased(), finish())
+	}},
+	{"activity", func(s *scene) *report {
+		s.register(nil)
+		return s.activityReport(s.running())
+	}},
+	{"failure", func(s *scene) *report {
+		s.register(nil)
+		return s.failureReport(s.running())
+	}},
+}
+
+// rides reports a statement that only carried polls and continuations need.
+func rides(name string) bool {
+	switch name {
+	case "WorkerGet", "ReceiptGet", "ReceiptUpsert", "TaskCountLeases", "TaskFindClaimable", "TaskFindHeads", "RunInputGet":
+		return true
+	}
+	return strings.HasPrefix(name, "SAVEPOINT part") || strings.HasPrefix(name, "RELEASE part")
+}
+
+// testNoCarrier: a request that carries nothing takes the statements it always took, and one whose poll is
+// declined takes those too, in the same order, and leaves the same rows.
+func testNoCarrier(t *testing.T, open Open) {
+	w := newWorld(t, open, nil)
+	for _, c := range plainReports {
+		t.Run(c.name, func(t *testing.T) {
+			bare := w.scene(t)
+			r := c.make(bare)
+			plain := w.probe.during(nil, func() { require.Equal(t, answer{recorded: true}, told(r.do())) })
+			require.False(t, slices.ContainsFunc(plain, rides), plain)
+
+			s := w.scene(t)
+			r = c.make(s)
+			r.carriers.ActivityPoll = s.carried("activity")
+			r.carriers.ActivityPoll.WorkerID = "nobody"
+			declined := w.probe.during(nil, func() { require.Equal(t, "worker_mismatch", became(r.do().ActivityPoll)) })
+			require.Equal(t, plain, declined, "a poll declined at admission costs nothing")
+			require.Equal(t, alike(bare.state()), alike(s.state()))
+
+			s = w.scene(t)
+			r = c.make(s)
+			r.carriers.ActivityPoll = s.carried("activity")
+			r.carriers.ActivityPoll.TaskQueue = "elsewhere"
+			declined = w.probe.during(nil, func() { require.Equal(t, "routing_mismatch", became(r.do().ActivityPoll)) })
+			require.Equal(t, plain, slices.DeleteFunc(declined, func(name string) bool { return name == "WorkerGet" }))
+			require.Equal(t, alike(bare.state()), alike(s.state()))
+		})
+	}
+}
+
+// told is an answer without the number that every completion's answer has.
+func told(got answer) answer {
+	got.last = 0
+	return got
+}
+
+// testOtherWorker: a report never grants anything to another worker than its lease owner.
+func testOtherWorker(t *testing.T, open Open) {
+	w := newWorld(t, open, nil)
+	for _, c := range plainReports {
+		for _, both := range []bool{false, true} {
+			t.Run(c.name, func(t *testing.T) {
+				s := w.scene(t)
+				r := c.make(s)
+				other := s.name("other")
+				s.register(func(req *runtime.RegisterRequest) { req.WorkerID = other })
+				s.start() // work that the other worker could have
+				r.carry(true, both)
+				for _, poll := range []*runtime.CarriedPoll{r.carriers.ActivityPoll, r.carriers.WorkflowPoll} {
+					if poll != nil {
+						poll.WorkerID = other
+						s.polls = append(s.polls, pollRequest{other, "activity", poll.PollRequestID}, pollRequest{other, "workflow", poll.PollRequestID})
+					}
+				}
+				before, err := w.store.ReadWorker(t.Context(), namespace, other)
+				require.NoError(t, err)
+				got := r.do()
+				require.Equal(t, "worker_mismatch", became(got.ActivityPoll))
+				require.Zero(t, w.leases(s, other))
+				require.NotContains(t, s.state(), "receipt ")
+				after, err := w.store.ReadWorker(t.Context(), namespace, other)
+				require.NoError(t, err)
+				require.Equal(t, before, after)
+			})
+		}
+	}
+}
