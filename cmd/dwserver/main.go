@@ -38,6 +38,7 @@ func commands() []command {
 	return []command{
 		{"serve", "serve the API; the default", serve},
 		{"migrate", "bring the database schema up, down, or show it", migrate},
+		{"check", "read the database and verify that what is stored is sound", checkDatabase},
 		{"health", "ask the configured address for its health", health},
 		{"vectors", "replay the contract's vectors against a server", replay},
 		{"version", "print the version", printVersion},

@@ -11,6 +11,7 @@ import (
 	"dwserver/runtime/store/mysql"
 	"dwserver/runtime/store/postgres"
 	"dwserver/runtime/store/schema"
+	"dwserver/runtime/store/snapshot"
 	"dwserver/runtime/store/sqlite"
 )
 
@@ -46,6 +47,20 @@ func Schema(ctx context.Context, url string) (*schema.Manager, error) {
 		return postgres.Schema(ctx, url)
 	case "mysql":
 		return mysql.Schema(ctx, url)
+	}
+	return nil, unknown(url)
+}
+
+// Snapshot opens one state of the database of a URL, to read all of it. Errors: store.ErrSchema,
+// store.ErrUnavailable.
+func Snapshot(ctx context.Context, url string) (*snapshot.Snapshot, error) {
+	switch scheme(url) {
+	case "sqlite":
+		return sqlite.Snapshot(ctx, url)
+	case "postgres", "postgresql":
+		return postgres.Snapshot(ctx, url)
+	case "mysql":
+		return mysql.Snapshot(ctx, url)
 	}
 	return nil, unknown(url)
 }
