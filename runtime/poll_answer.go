@@ -82,7 +82,11 @@ func (p *poll) answerFrom(ctx context.Context, from source, c *claimed) (PollRes
 		return PollResult{}, fmt.Errorf("%w: arguments of run %s", store.ErrBroken, c.run.RunID)
 	}
 	result.Workflow = &WorkflowTaskAnswer{Task: c.task, Run: c.run, Arguments: input.Arguments, Page: page}
-	if seq := rules.ResumeSignalEvent(c.task.Payload); seq > 0 {
+	seq, err := rules.ResumeSignalEvent(c.task.Payload)
+	if err != nil {
+		return PollResult{}, fmt.Errorf("%w: payload of task %s: %w", store.ErrBroken, c.task.TaskID, err)
+	}
+	if seq > 0 {
 		result.Workflow.SignalArguments, err = signalArguments(ctx, from, c.run.RunID, seq)
 	}
 	return result, err

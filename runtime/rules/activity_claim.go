@@ -30,6 +30,7 @@ func (t *Transition) ClaimWorkflow(task *Task, l Lease) {
 func (t *Transition) ClaimActivity(task *Task, act *Activity, l Lease) *Attempt {
 	task.lease(t.Now, l)
 	policy := t.policy(act)
+	t.intact(task.Payload)
 	attempt := Attempt{
 		AttemptID: t.NewID(), ExecutionID: act.ExecutionID, RunID: act.RunID, TaskID: task.TaskID,
 		AttemptNumber: act.AttemptCount + 1, Status: AttemptRunning, LeaseOwner: l.Owner, StartedAt: t.Now,

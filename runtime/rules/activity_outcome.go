@@ -25,6 +25,7 @@ func (e *attemptEnd) typeName() string {
 
 // closeAttempt ends the current attempt and its task.
 func (t *Transition) closeAttempt(act *Activity, attempt *Attempt, task *Task, status, taskStatus string) {
+	t.intact(act.RetryPolicy, act.Parallel, task.Payload)
 	attempt.Status, attempt.ClosedAt, attempt.LastHeartbeatAt = status, t.Now, act.LastHeartbeatAt
 	task.Status, task.ClosedAt, task.LeaseExpiresAt = taskStatus, t.Now, Never
 	act.CloseDeadlineAt, act.HeartbeatDeadlineAt = Never, Never

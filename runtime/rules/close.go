@@ -49,6 +49,7 @@ func (t *Transition) cancelTasks(tasks []Task, own string) {
 }
 
 func (t *Transition) cancelActivity(act *Activity, reason, commandID string) {
+	t.intact(act.RetryPolicy, act.Parallel)
 	running := act.Status == ActivityRunning
 	act.CloseDeadlineAt, act.HeartbeatDeadlineAt = Never, Never
 	t.closeActivity(act, ActivityCancelled)

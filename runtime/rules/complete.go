@@ -43,7 +43,7 @@ func (t *Transition) CompleteWorkflowTask(in *CompletionInput) (*Completion, *Re
 	a := &application{Transition: t, in: in, out: &Completion{}}
 	t.Run.WorkflowTaskID = ""
 	t.OpenTask = Task{}
-	if id := resumesOnSignal(in.Task.Payload); id != "" {
+	if id := t.resumesOnSignal(in.Task.Payload); id != "" {
 		t.applySignal(id, &in.Waits)
 	}
 	for i := range commands {

@@ -66,7 +66,7 @@ func (r *WorkflowFailureReport) IsReplayBlocked() bool {
 func (t *Transition) AcknowledgeWaiting(task *Task, waits *Waits) (nextTaskID string) {
 	t.ByTask(task)
 	t.Run.WorkflowTaskID = ""
-	if id := resumesOnSignal(task.Payload); id != "" {
+	if id := t.resumesOnSignal(task.Payload); id != "" {
 		t.applySignal(id, waits)
 	}
 	t.Unattributed()

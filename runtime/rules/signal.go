@@ -17,17 +17,15 @@ func (s *Signal) resumePayload() []byte {
 const signalEvent = "signal_event_sequence"
 
 // ResumeSignalEvent is the sequence of the SignalReceived event that a workflow task resumes on, 0 for none.
-func ResumeSignalEvent(payload []byte) int64 {
+func ResumeSignalEvent(payload []byte) (int64, error) {
 	if !bytes.Contains(payload, []byte(signalEvent)) {
-		return 0
+		return 0, nil
 	}
 	var p struct {
 		Sequence int64 `json:"signal_event_sequence"`
 	}
-	if json.Unmarshal(payload, &p) != nil {
-		return 0
-	}
-	return p.Sequence
+	err := json.Unmarshal(payload, &p)
+	return p.Sequence, err
 }
 
 // AcceptSignal records a signal as received and wakes the run when it is eligible and no workflow
@@ -128,8 +126,10 @@ func (t *Transition) rejectSignals(signals []Signal, reason string) {
 	}
 }
 
-// resumesOnSignal is the signal that a task's payload says it resumes on, "" for none.
-func resumesOnSignal(payload []byte) string {
+// resumesOnSignal is the signal that a task's payload says it resumes on, "" for none. A payload that
+// does not decode fails the transition.
+func (t *Transition) resumesOnSignal(payload []byte) string {
+	t.intact(payload)
 	if len(payload) < 3 {
 		return ""
 	}
@@ -137,7 +137,10 @@ func resumesOnSignal(payload []byte) string {
 		Source string `json:"resume_source_kind"`
 		Signal string `json:"workflow_signal_id"`
 	}
-	if json.Unmarshal(payload, &p) != nil || p.Source != "workflow_signal" {
+	if err := json.Unmarshal(payload, &p); err != nil {
+		t.Fail(err)
+	}
+	if p.Source != "workflow_signal" {
 		return ""
 	}
 	return p.Signal

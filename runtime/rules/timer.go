@@ -71,6 +71,7 @@ func (t *Transition) rearm(waits *Waits) {
 
 // fire records that a timer fired; wait is the wait it ends, nil for a plain one.
 func (t *Transition) fire(timer *Timer, wait *Wait, barrier Barrier) {
+	t.intact(timer.Parallel)
 	timer.Status, timer.ClosedAt, timer.DueAt = TimerFired, t.Now, Never
 	t.Run.OpenTimers--
 	payload := timer.event().Time("fired_at", t.Now)
@@ -97,6 +98,7 @@ func (t *Transition) fire(timer *Timer, wait *Wait, barrier Barrier) {
 
 // cancelTimer cancels a pending timer; keys are its wait's members of the event.
 func (t *Transition) cancelTimer(timer *Timer, keys []byte) {
+	t.intact(timer.Parallel)
 	timer.Status, timer.ClosedAt, timer.DueAt = TimerCancelled, t.Now, Never
 	t.Run.OpenTimers--
 	t.Record("TimerCancelled", timer.Sequence, timer.event().Time("cancelled_at", t.Now).

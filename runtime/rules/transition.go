@@ -1,5 +1,7 @@
 package rules
 
+import "errors"
+
 // Transition collects the effects of one durable change of one locked run. The rules mutate Run
 // and append effects; the store writes them. Nothing here does I/O.
 type Transition struct {
@@ -42,6 +44,18 @@ func (t *Transition) Fail(err error) {
 		t.fault = err
 	}
 }
+
+// intact fails the transition when a stored document was cut: spliced into what is written now, it
+// would break that too.
+func (t *Transition) intact(docs ...[]byte) {
+	for _, doc := range docs {
+		if len(doc) > 0 && !IsObject(doc) {
+			t.Fail(errCut)
+		}
+	}
+}
+
+var errCut = errors.New("a stored document does not decode")
 
 // Fault is the first noted fault, nil when there is none.
 func (t *Transition) Fault() error { return t.fault }

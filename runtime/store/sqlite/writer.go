@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
@@ -93,7 +94,7 @@ func (w *writer) prepare(ctx context.Context, conn *sql.Conn) error {
 		*v = verb{text: text, stmt: stmt, probe: w.probe}
 	}
 	w.conn, w.q = conn, q
-	w.tx = tx{reads: reads{q: q}, w: w}
+	w.tx = tx{reads: reads{q: q}, w: w, cache: newCaches()}
 	return nil
 }
 
@@ -170,7 +171,11 @@ func (w *writer) close() error {
 // renew replaces a connection that cannot even roll back.
 func (w *writer) renew() error {
 	ctx := context.Background()
-	err := w.conn.Close()
+	// Closing alone would give the connection back to the pool, and this one back to the writer.
+	err := w.conn.Raw(func(any) error { return driver.ErrBadConn })
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		err = nil
+	}
 	conn, openErr := w.db.Conn(ctx)
 	if openErr != nil {
 		return errors.Join(err, openErr)
