@@ -107,32 +107,6 @@ func build(ctx context.Context, path string) error {
 	return nil
 }
 
-// openEngines opens SQLite and the database servers that are there.
-func openEngines(ctx context.Context, o options) ([]database.Engine, error) {
-	var engines []database.Engine
-	if selected(o.engines, "sqlite") {
-		engines = append(engines, database.SQLite{Dir: o.dir})
-	}
-	for _, server := range []struct {
-		name, env string
-		open      func(context.Context, string) (database.Engine, error)
-	}{
-		{"postgres", "DW_BENCH_POSTGRES_URL", database.Postgres},
-		{"mysql", "DW_BENCH_MYSQL_URL", database.MySQL},
-	} {
-		url := os.Getenv(server.env)
-		if url == "" || !selected(o.engines, server.name) {
-			continue
-		}
-		engine, err := server.open(ctx, url)
-		if err != nil {
-			return engines, err
-		}
-		engines = append(engines, engine)
-	}
-	return engines, nil
-}
-
 // bench is one run of the benchmark.
 type bench struct {
 	options
@@ -162,7 +136,11 @@ func (b *bench) measure(ctx context.Context) error {
 			if !b.wants(fleet.Name) {
 				continue
 			}
-			for rep := 1; rep <= b.reps; rep++ {
+			reps := b.reps
+			if w.Once {
+				reps = 1
+			}
+			for rep := 1; rep <= reps; rep++ {
 				for _, kind := range b.kinds(&w) {
 					if err := b.one(ctx, &w, kind, fleet, rep); err != nil {
 						return err

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"dwserver/cmd/dwbench/holder"
 	"dwserver/cmd/dwbench/worker"
 )
 
@@ -38,6 +39,12 @@ func commands() []command {
 				return usageError{errors.New("worker takes its options as one JSON argument")}
 			}
 			return worker.Process(ctx, args[0], os.Stdin, os.Stdout)
+		}},
+		{"hold", "hold many polls; run starts this itself", func(ctx context.Context, args []string) error {
+			if len(args) != 1 {
+				return usageError{errors.New("hold takes its options as one JSON argument")}
+			}
+			return holder.Process(ctx, args[0], os.Stdin, os.Stdout)
 		}},
 	}
 }

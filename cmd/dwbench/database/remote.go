@@ -22,13 +22,14 @@ type remote struct {
 	base  *url.URL // of any database on it, with rights to create others
 	exec  func(ctx context.Context, statement string) error
 	close func() error
-	pid   int  // of the server's process, 0 when it is not on this machine
-	tree  bool // a process per connection
+	stop  func() // the server
+	pid   int    // of the server's process, 0 when it is not on this machine
+	tree  bool   // a process per connection
 	made  atomic.Int64
 }
 
-// Postgres uses the server of a postgres:// URL, whose user may create databases.
-func Postgres(ctx context.Context, dbURL string) (Engine, error) {
+// Postgres uses the server of a postgres:// URL, whose user may create databases. Closing the engine stops it.
+func Postgres(ctx context.Context, dbURL string, stop func()) (Engine, error) {
 	base, err := url.Parse(dbURL)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
@@ -37,7 +38,7 @@ func Postgres(ctx context.Context, dbURL string) (Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	r := &remote{name: "postgres", base: base, tree: true,
+	r := &remote{name: "postgres", base: base, stop: stop, tree: true,
 		exec:  func(ctx context.Context, s string) error { _, err := admin.Exec(ctx, s); return err },
 		close: func() error { return admin.Close(context.WithoutCancel(ctx)) }}
 	var backend int
@@ -50,8 +51,8 @@ func Postgres(ctx context.Context, dbURL string) (Engine, error) {
 	return r, nil
 }
 
-// MySQL uses the server of a mysql:// URL, whose user may create databases.
-func MySQL(ctx context.Context, dbURL string) (Engine, error) {
+// MySQL uses the server of a mysql:// URL, whose user may create databases. Closing the engine stops it.
+func MySQL(ctx context.Context, dbURL string, stop func()) (Engine, error) {
 	base, err := url.Parse(dbURL)
 	if err != nil {
 		return nil, fmt.Errorf("mysql: %w", err)
@@ -64,7 +65,7 @@ func MySQL(ctx context.Context, dbURL string) (Engine, error) {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
 	admin := sql.OpenDB(connector)
-	r := &remote{name: "mysql", base: base, close: admin.Close,
+	r := &remote{name: "mysql", base: base, stop: stop, close: admin.Close,
 		exec: func(ctx context.Context, s string) error { _, err := admin.ExecContext(ctx, s); return err }}
 	var file string
 	if err := admin.QueryRowContext(ctx, "SELECT @@pid_file").Scan(&file); err != nil {
@@ -104,7 +105,11 @@ func (r *remote) Fresh(ctx context.Context) (Database, error) {
 }
 
 // Close implements Engine.
-func (r *remote) Close() error { return r.close() }
+func (r *remote) Close() error {
+	err := r.close()
+	r.stop()
+	return err
+}
 
 type remoteDatabase struct {
 	*remote

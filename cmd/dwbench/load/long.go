@@ -11,10 +11,8 @@ import (
 // long: one run of 10,000 activities on one worker that remembers the run, and what a step costs along it.
 // A step writes three events, so event 10,000 comes with step 3,333.
 func long() Workload {
-	fleet := func(mode worker.Mode) Fleet {
-		return Fleet{Name: "one-" + string(mode), Workers: 1, Mode: mode, Cached: true}
-	}
-	return Workload{Name: "long", run: runLong, Fleets: []Fleet{fleet(worker.Poll), fleet(worker.Continue)}}
+	return Workload{Name: "long", run: runLong, Fleets: []Fleet{
+		{Name: "one-continue", Workers: 1, Mode: worker.Continue, Cached: true}}}
 }
 
 func runLong(ctx context.Context, t *trial) error {

@@ -18,6 +18,7 @@ type Workload struct {
 	Fleets []Fleet
 	Null   bool     // also measured against the null server
 	Needs  []string // capabilities of the server
+	Once   bool     // one repetition says enough: it is made of many samples, and its preparation is long
 
 	prepare func(fleet Fleet, quick bool) func(ctx context.Context, databaseURL string) error
 	run     func(ctx context.Context, t *trial) error

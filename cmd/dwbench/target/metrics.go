@@ -40,29 +40,52 @@ func (s *Server) Counters(ctx context.Context) (Counters, error) {
 	if s.metrics == "" {
 		return nil, nil
 	}
+	counters := Counters{}
+	err := s.samples(ctx, func(name, sample string, value float64) {
+		if strings.HasSuffix(name, "_total") {
+			counters[sample] = value
+		}
+	})
+	return counters, err
+}
+
+// Gauge reads one value. Errors: the server does not have it.
+func (s *Server) Gauge(ctx context.Context, wanted string) (float64, error) {
+	value, found := 0.0, false
+	err := s.samples(ctx, func(name, _ string, v float64) {
+		if name == wanted {
+			value, found = v, true
+		}
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("the server has no metric %s", wanted)
+	}
+	return value, err
+}
+
+// samples calls fn with every sample of dwserver's own metrics: its name, its name with labels, its value.
+func (s *Server) samples(ctx context.Context, fn func(name, sample string, value float64)) error {
 	body, err := s.get(ctx, "/metrics")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer body.Close()
-	counters := Counters{}
-	for lines := bufio.NewScanner(body); ; {
-		if !lines.Scan() {
-			return counters, lines.Err()
-		}
+	lines := bufio.NewScanner(body)
+	for lines.Scan() {
 		line := lines.Text()
 		at := strings.LastIndexByte(line, ' ')
 		if at < 0 || !strings.HasPrefix(line, "dwserver_") {
 			continue
 		}
-		name, _, _ := strings.Cut(line[:at], "{")
-		if !strings.HasSuffix(name, "_total") {
-			continue
+		sample := line[:at]
+		value, err := strconv.ParseFloat(line[at+1:], 64)
+		if err != nil {
+			return fmt.Errorf("metric %s: %w", sample, err)
 		}
-		if counters[line[:at]], err = strconv.ParseFloat(line[at+1:], 64); err != nil {
-			return nil, fmt.Errorf("metric %s: %w", line[:at], err)
-		}
+		name, _, _ := strings.Cut(sample, "{")
+		fn(name, sample, value)
 	}
+	return lines.Err()
 }
 
 // Profile writes a CPU profile of the coming seconds to a file.

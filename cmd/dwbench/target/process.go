@@ -113,4 +113,10 @@ func (p *process) stop() error {
 	return nil
 }
 
+// kill ends a process that did not come up.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended already
+	<-p.ended
+}
+
 func (p *process) usage() (usage.Process, error) { return usage.Of(p.cmd.Process.Pid, false) }

@@ -70,9 +70,9 @@ func (s *Server) launch(ctx context.Context, k *Kind) (err error) {
 		s.Address, err = s.process.address(s.process.api)
 	}
 	if err != nil {
-		return errors.Join(err, s.process.stop())
+		s.process.kill()
 	}
-	return nil
+	return err
 }
 
 func startNull(ctx context.Context) (*Server, error) {
@@ -85,7 +85,8 @@ func startNull(ctx context.Context) (*Server, error) {
 		return nil, err
 	}
 	if s.Address, err = s.process.address(s.process.api); err != nil {
-		return nil, errors.Join(err, s.process.stop())
+		s.process.kill()
+		return nil, err
 	}
 	return s, nil
 }

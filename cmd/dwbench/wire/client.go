@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"time"
 )
@@ -27,7 +26,8 @@ type StatusError struct {
 }
 
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("%s: status %d: %s", e.Path, e.Status, e.Body)
+	// The reason comes after the capabilities.
+	return fmt.Sprintf("%s: status %d: %s", e.Path, e.Status, e.Body[max(0, len(e.Body)-1000):])
 }
 
 // Client sends requests to one server over kept-alive connections.
@@ -90,10 +90,4 @@ func Check(path string, r Response) error {
 		return nil
 	}
 	return &StatusError{Path: path, Status: r.Status, Body: string(r.Body)}
-}
-
-// IsRefused reports whether an error says that nothing listens.
-func IsRefused(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial"
 }

@@ -83,7 +83,7 @@ func (c *Conn) open() (net.Conn, error) {
 	}
 	c.tcp = tcp
 	if c.in == nil {
-		c.in = bufio.NewReaderSize(tcp, 16<<10)
+		c.in = bufio.NewReaderSize(tcp, 4<<10)
 	} else {
 		c.in.Reset(tcp)
 	}

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -131,4 +132,25 @@ func readTask(k kind, task []byte) (*lease, error) {
 		return nil, fmt.Errorf("task: %w", err)
 	}
 	return l, nil
+}
+
+// Hold polls for tasks of one kind again and again on a connection of its own, each time for so many
+// seconds, until the context ends; tasks are not expected. Errors: wire.ErrInterrupted at the end of the context.
+func (w *Worker) Hold(ctx context.Context, workflows bool, seconds int64) error {
+	k := activityKind
+	if workflows {
+		k = workflowKind
+	}
+	conn := w.client.Get()
+	conn.Interruptible(true)
+	defer context.AfterFunc(ctx, conn.Interrupt)()
+	for {
+		l, err := w.poll(conn, k, w.ids.next(), seconds)
+		if err != nil {
+			return err
+		}
+		if l != nil {
+			return fmt.Errorf("task %s came unexpectedly", l.taskID)
+		}
+	}
 }
