@@ -60,16 +60,19 @@ func (t *tx) applyRuns(e *rules.Effects) error {
 		}
 	}
 	if r := e.Run; r != nil {
-		n, err := t.q.RunUpdate(t.ctx, sqlitedb.RunUpdateParams(rows.UpdateRun(r, e.RunBase)))
+		u := rows.UpdateRun(r, e.RunBase)
+		n, err := t.q.RunUpdate(t.ctx, sqlitedb.RunUpdateParams(u))
 		if err = t.set("run", r.RunID, n, err); err != nil {
 			return err
 		}
+		changed(t.cache, &t.cache.runs, r.RunID, u.Onto)
 	}
 	for i := range e.NewRuns {
 		err := t.q.RunInsert(t.ctx, sqlitedb.RunInsertParams(rows.Run(e.NewRuns[i])))
 		if err = t.put("run", e.NewRuns[i].RunID, err); err != nil {
 			return err
 		}
+		wrote(t.cache, &t.cache.runs, e.NewRuns[i].RunID, e.NewRuns[i])
 	}
 	for i := range e.NewInputs {
 		err := t.q.RunInputInsert(t.ctx, sqlitedb.RunInputInsertParams(rows.RunInput(e.NewInputs[i])))
@@ -96,12 +99,15 @@ func (t *tx) applyTasks(e *rules.Effects) error {
 		if err = t.put("task", e.NewTasks[i].TaskID, err); err != nil {
 			return err
 		}
+		wrote(t.cache, &t.cache.tasks, e.NewTasks[i].TaskID, e.NewTasks[i])
 	}
 	for i := range e.Tasks {
-		n, err := t.q.TaskUpdate(t.ctx, sqlitedb.TaskUpdateParams(rows.UpdateTask(&e.Tasks[i])))
+		u := rows.UpdateTask(&e.Tasks[i])
+		n, err := t.q.TaskUpdate(t.ctx, sqlitedb.TaskUpdateParams(u))
 		if err = t.set("task", e.Tasks[i].TaskID, n, err); err != nil {
 			return err
 		}
+		changed(t.cache, &t.cache.tasks, e.Tasks[i].TaskID, u.Onto)
 	}
 	return nil
 }

@@ -50,6 +50,7 @@ func (t *tx) applyWorkers(e *rules.Effects) error {
 		if err = t.put("worker", w.WorkerID, err); err != nil {
 			return err
 		}
+		wrote(t.cache, &t.cache.workers, workerKey(w.Namespace, w.WorkerID), *w)
 	}
 	if w := e.RemoveWorker; w != nil {
 		n, err := t.q.WorkerDelete(t.ctx, sqlitedb.WorkerDeleteParams{
@@ -58,8 +59,10 @@ func (t *tx) applyWorkers(e *rules.Effects) error {
 		if err = t.set("worker", w.WorkerID, n, err); err != nil {
 			return err
 		}
+		t.cache.workers.forget(workerKey(w.Namespace, w.WorkerID))
 	}
 	if w := e.Seen; w != nil {
+		t.cache.workers.forget(workerKey(w.Namespace, w.WorkerID))
 		err := t.q.WorkerSeen(t.ctx, sqlitedb.WorkerSeenParams{LastSeenAt: w.At, Namespace: w.Namespace, WorkerID: w.WorkerID})
 		if err = t.put("worker", w.WorkerID, err); err != nil {
 			return err

@@ -12,12 +12,15 @@ func (t *tx) applyActivities(e *rules.Effects) error {
 		if err = t.put("activity", e.NewActs[i].ExecutionID, err); err != nil {
 			return err
 		}
+		wrote(t.cache, &t.cache.activities, e.NewActs[i].ExecutionID, e.NewActs[i])
 	}
 	for i := range e.Acts {
-		n, err := t.q.ActivityUpdate(t.ctx, sqlitedb.ActivityUpdateParams(rows.UpdateActivity(&e.Acts[i])))
+		u := rows.UpdateActivity(&e.Acts[i])
+		n, err := t.q.ActivityUpdate(t.ctx, sqlitedb.ActivityUpdateParams(u))
 		if err = t.set("activity", e.Acts[i].ExecutionID, n, err); err != nil {
 			return err
 		}
+		changed(t.cache, &t.cache.activities, e.Acts[i].ExecutionID, u.Onto)
 	}
 	return nil
 }
@@ -28,12 +31,15 @@ func (t *tx) applyAttempts(e *rules.Effects) error {
 		if err = t.put("attempt", e.NewTries[i].AttemptID, err); err != nil {
 			return err
 		}
+		wrote(t.cache, &t.cache.attempts, e.NewTries[i].AttemptID, e.NewTries[i])
 	}
 	for i := range e.Tries {
-		n, err := t.q.AttemptUpdate(t.ctx, sqlitedb.AttemptUpdateParams(rows.UpdateAttempt(&e.Tries[i])))
+		u := rows.UpdateAttempt(&e.Tries[i])
+		n, err := t.q.AttemptUpdate(t.ctx, sqlitedb.AttemptUpdateParams(u))
 		if err = t.set("attempt", e.Tries[i].AttemptID, n, err); err != nil {
 			return err
 		}
+		changed(t.cache, &t.cache.attempts, e.Tries[i].AttemptID, u.Onto)
 	}
 	return nil
 }

@@ -94,6 +94,7 @@ func (w *writer) commit() {
 	err := w.verbs.commit.run()
 	if err != nil {
 		err = classifyCommit(err)
+		w.tx.cache.clear()
 		// The error that matters is the commit's; a rollback that fails is met by begin.
 		_ = w.verbs.rollback.run()
 	} else if w.probe != nil {
@@ -110,6 +111,7 @@ func (w *writer) commit() {
 // abandon ends a group whose transaction was lost through its last member: members that had
 // succeeded run again, once, in a later group.
 func (w *writer) abandon(lost error) {
+	w.tx.cache.clear()
 	_ = w.verbs.rollback.run()
 	for _, j := range w.members {
 		switch {

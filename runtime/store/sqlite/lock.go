@@ -2,9 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 
 	"dwserver/gen/sqlitedb"
 	"dwserver/runtime/rules"
@@ -21,24 +19,26 @@ func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Loc
 	if attemptID == "" {
 		attemptID = task.ActivityAttemptID
 	}
-	run, err := t.q.RunLockOfTask(t.ctx, taskID)
-	if err := t.loadRun(l, run, present(err, "run", task.RunID)); err != nil {
-		return nil, err
-	}
-	if err := t.loadActivity(l, attemptID); err != nil {
+	l.Run, err = t.lockRun(task.RunID, func() (sqlitedb.WorkflowRun, error) { return t.q.RunLockOfTask(t.ctx, taskID) })
+	if err := absent(err); err != nil {
 		return nil, err
 	}
 	if task.LeaseOwner != "" {
-		l.Owner, err = t.worker(task.Namespace, task.LeaseOwner)
+		l.Owner, err = t.ShareWorker(ctx, task.Namespace, task.LeaseOwner)
+		if err := absent(err); err != nil {
+			return nil, err
+		}
 	}
-	return l, absent(err)
+	return t.whole(ctx, l, attemptID, false)
 }
 
 // LockRun implements store.Tx.
-func (t *tx) LockRun(_ context.Context, runID string) (*store.Locked, error) {
-	l := &store.Locked{}
-	run, err := t.q.RunLock(t.ctx, runID)
-	return l, t.loadRun(l, run, err)
+func (t *tx) LockRun(ctx context.Context, runID string) (*store.Locked, error) {
+	run, err := t.lockRun(runID, func() (sqlitedb.WorkflowRun, error) { return t.q.RunLock(t.ctx, runID) })
+	if err != nil {
+		return nil, err
+	}
+	return t.whole(ctx, &store.Locked{Run: run}, "", false)
 }
 
 // LockCurrentRun implements store.Tx.
@@ -47,9 +47,11 @@ func (t *tx) LockCurrentRun(ctx context.Context, workflowID string) (*store.Lock
 	if err != nil {
 		return nil, err
 	}
-	l := &store.Locked{Instance: inst}
-	run, err := t.q.RunLockCurrent(t.ctx, workflowID)
-	return l, t.loadRun(l, run, err)
+	run, err := t.lockRun(inst.CurrentRunID, func() (sqlitedb.WorkflowRun, error) { return t.q.RunLockCurrent(t.ctx, workflowID) })
+	if err != nil {
+		return nil, err
+	}
+	return t.whole(ctx, &store.Locked{Instance: inst, Run: run}, "", false)
 }
 
 // LockInstance implements store.Tx.
@@ -60,69 +62,60 @@ func (t *tx) LockInstance(_ context.Context, workflowID string) (rules.Instance,
 
 // LockWorker implements store.Tx.
 func (t *tx) LockWorker(_ context.Context, namespace, workerID string) (rules.Worker, error) {
-	row, err := t.q.WorkerLock(t.ctx, sqlitedb.WorkerLockParams{Namespace: namespace, WorkerID: workerID})
-	return rules.Worker(row), t.end(err)
+	return through(&t.cache.workers, workerKey(namespace, workerID), func() (rules.Worker, error) {
+		row, err := t.q.WorkerLock(t.ctx, sqlitedb.WorkerLockParams{Namespace: namespace, WorkerID: workerID})
+		return rules.Worker(row), t.end(err)
+	})
 }
 
 // ShareWorker implements store.Tx.
 func (t *tx) ShareWorker(_ context.Context, namespace, workerID string) (rules.Worker, error) {
-	return t.worker(namespace, workerID)
+	return through(&t.cache.workers, workerKey(namespace, workerID), func() (rules.Worker, error) {
+		row, err := t.q.WorkerShare(t.ctx, sqlitedb.WorkerShareParams{Namespace: namespace, WorkerID: workerID})
+		return rules.Worker(row), t.end(err)
+	})
 }
 
-func (t *tx) worker(namespace, workerID string) (rules.Worker, error) {
-	row, err := t.q.WorkerShare(t.ctx, sqlitedb.WorkerShareParams{Namespace: namespace, WorkerID: workerID})
-	return rules.Worker(row), t.end(err)
+// lockRun reads a run, which is locking it here.
+func (t *tx) lockRun(runID string, read func() (sqlitedb.WorkflowRun, error)) (rules.Run, error) {
+	return through(&t.cache.runs, runID, func() (rules.Run, error) {
+		row, err := read()
+		return rules.Run(row), t.end(err)
+	})
 }
 
-// loadRun takes a run that was locked and loads its open workflow task.
-func (t *tx) loadRun(l *store.Locked, row sqlitedb.WorkflowRun, err error) error {
-	if err != nil {
-		return t.end(err)
+// whole loads what the locked rows name: the run's open workflow task, and of an activity task its
+// activity and one of its attempts.
+func (t *tx) whole(ctx context.Context, l *store.Locked, attemptID string, claimed bool) (_ *store.Locked, err error) {
+	if id := l.Task.ActivityExecutionID; id != "" {
+		if l.Activity, err = t.GetActivity(ctx, id); absent(err) != nil {
+			return nil, err
+		}
+		if attemptID != "" {
+			if l.Attempt, err = t.GetAttempt(ctx, attemptID); absent(err) != nil {
+				return nil, err
+			}
+		}
 	}
-	l.Run = rules.Run(row)
-	switch open := l.Run.WorkflowTaskID; open {
-	case "":
-		return nil
-	case l.Task.TaskID:
+	switch open := l.Run.WorkflowTaskID; {
+	case open == "", claimed && l.Task.Kind == rules.KindWorkflow:
+	case open == l.Task.TaskID:
 		l.OpenTask = l.Task
-		return nil
 	default:
-		task, err := t.q.TaskGet(t.ctx, open)
-		l.OpenTask = rules.Task(task)
-		return t.end(present(err, "task", open))
+		if l.OpenTask, err = t.GetTask(ctx, open); absent(err) != nil {
+			return nil, err
+		}
 	}
-}
-
-// loadActivity loads the activity of an activity task and one of its attempts, where there is one.
-func (t *tx) loadActivity(l *store.Locked, attemptID string) error {
-	if l.Task.ActivityExecutionID == "" {
-		return nil
+	if err := l.Whole(claimed); err != nil {
+		return nil, t.end(err)
 	}
-	row, err := t.q.ActivityGet(t.ctx, l.Task.ActivityExecutionID)
-	if err != nil {
-		return t.end(present(err, "activity", l.Task.ActivityExecutionID))
-	}
-	l.Activity = rules.Activity(row)
-	if attemptID == "" {
-		return nil
-	}
-	attempt, err := t.q.AttemptGet(t.ctx, attemptID)
-	l.Attempt = rules.Attempt(attempt)
-	return absent(t.end(err))
+	return l, nil
 }
 
 // absent passes a missing row that may be missing.
 func absent(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
-	}
-	return err
-}
-
-// present makes the absence of a row that another row names what it is: broken state, not an answer.
-func present(err error, table, id string) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("%w: %s %s is missing", store.ErrBroken, table, id)
 	}
 	return err
 }
@@ -156,12 +149,11 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &store.Locked{Task: task}
-	run, err := t.q.RunLock(t.ctx, task.RunID)
-	if err := t.loadRun(l, run, present(err, "run", task.RunID)); err != nil {
+	run, err := t.lockRun(task.RunID, func() (sqlitedb.WorkflowRun, error) { return t.q.RunLock(t.ctx, task.RunID) })
+	if err := absent(err); err != nil {
 		return nil, err
 	}
-	return l, t.loadActivity(l, "")
+	return t.whole(ctx, &store.Locked{Task: task, Run: run}, "", true)
 }
 
 // before is claim order.

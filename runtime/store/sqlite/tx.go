@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"errors"
+
+	"dwserver/runtime/rules"
 )
 
 // tx implements store.Tx for the member of a group that is running. The writer is alone, so
@@ -11,6 +13,7 @@ import (
 type tx struct {
 	reads
 	w     *writer
+	cache *caches
 	dirty bool // an earlier member's writes are in the transaction
 	wrote bool // this member wrote
 	saved bool // this member's savepoint is open
@@ -19,6 +22,7 @@ type tx struct {
 func (t *tx) start(ctx context.Context, dirty bool) {
 	t.ctx = context.WithoutCancel(ctx)
 	t.dirty, t.wrote, t.saved, t.fault = dirty, false, false, nil
+	t.cache.begin()
 }
 
 // writing opens the member's savepoint before its first write when others' writes precede it.
@@ -49,6 +53,7 @@ func (t *tx) undo() error {
 	if !t.wrote {
 		return nil
 	}
+	t.cache.undo(0)
 	if t.saved {
 		err := t.w.verbs.undo.run()
 		if err == nil {
@@ -70,8 +75,10 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 	if err := t.w.verbs.markPart.run(); err != nil {
 		return t.end(err)
 	}
+	before := len(t.cache.touched)
 	failed := fn()
 	if failed != nil {
+		t.cache.undo(before)
 		if err := t.w.verbs.undoPart.run(); err != nil {
 			return errors.Join(failed, t.end(err))
 		}
@@ -80,4 +87,38 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 		return errors.Join(failed, t.end(err))
 	}
 	return failed
+}
+
+// The reads below come from the cache where they can.
+
+// GetTask implements store.Tx.
+func (t *tx) GetTask(ctx context.Context, taskID string) (rules.Task, error) {
+	return through(&t.cache.tasks, taskID, func() (rules.Task, error) { return t.reads.GetTask(ctx, taskID) })
+}
+
+// GetRun implements store.Tx.
+func (t *tx) GetRun(ctx context.Context, runID string) (rules.Run, error) {
+	return through(&t.cache.runs, runID, func() (rules.Run, error) { return t.reads.GetRun(ctx, runID) })
+}
+
+// GetActivity implements store.Tx.
+func (t *tx) GetActivity(ctx context.Context, executionID string) (rules.Activity, error) {
+	return through(&t.cache.activities, executionID, func() (rules.Activity, error) { return t.reads.GetActivity(ctx, executionID) })
+}
+
+// GetAttempt implements store.Tx.
+func (t *tx) GetAttempt(ctx context.Context, attemptID string) (rules.Attempt, error) {
+	return through(&t.cache.attempts, attemptID, func() (rules.Attempt, error) { return t.reads.GetAttempt(ctx, attemptID) })
+}
+
+// through reads a row and keeps it.
+func through[V any](in *generations[V], id string, read func() (V, error)) (V, error) {
+	if row, ok := in.get(id); ok {
+		return row, nil
+	}
+	row, err := read()
+	if err == nil {
+		in.put(id, row)
+	}
+	return row, err
 }

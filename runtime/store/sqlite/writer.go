@@ -94,7 +94,7 @@ func (w *writer) prepare(ctx context.Context, conn *sql.Conn) error {
 		*v = verb{text: text, stmt: stmt, probe: w.probe}
 	}
 	w.conn, w.q = conn, q
-	w.tx = tx{reads: reads{q: q}, w: w, cache: newCaches()}
+	w.tx = tx{reads: reads{q: q}, w: w, cache: newCaches(w.probe)}
 	return nil
 }
 
@@ -168,14 +168,27 @@ func (w *writer) close() error {
 	return w.last
 }
 
+// discard ends the connection for good, with the transaction that it may hold. SQLite keeps one that has
+// statements open, and the pool would hand out again one that was only closed.
+func (w *writer) discard() error {
+	v := &w.verbs
+	for _, verb := range []*verb{&v.begin, &v.commit, &v.rollback, &v.mark, &v.keep, &v.undo, &v.markPart, &v.keepPart, &v.undoPart} {
+		_ = verb.stmt.Close() // of a connection that failed: its error says nothing new
+	}
+	if w.probe == nil {
+		_ = w.q.Close() // as above
+	}
+	err := w.conn.Raw(func(any) error { return driver.ErrBadConn })
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		return nil
+	}
+	return err
+}
+
 // renew replaces a connection that cannot even roll back.
 func (w *writer) renew() error {
 	ctx := context.Background()
-	// Closing alone would give the connection back to the pool, and this one back to the writer.
-	err := w.conn.Raw(func(any) error { return driver.ErrBadConn })
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-		err = nil
-	}
+	err := w.discard()
 	conn, openErr := w.db.Conn(ctx)
 	if openErr != nil {
 		return errors.Join(err, openErr)

@@ -1,0 +1,31 @@
+package store
+
+import (
+	"fmt"
+
+	"dwserver/runtime/rules"
+)
+
+// Whole returns ErrBroken when a row that another of the loaded rows names is missing: that is
+// damaged state, and neither an unknown task nor an empty queue. A claim of a workflow task does not
+// load the run's open task, which is the claimed one.
+func (l *Locked) Whole(claimed bool) error {
+	for _, ref := range [...]struct{ table, id, found string }{
+		{"run", l.Task.RunID, l.Run.RunID},
+		{"activity", l.Task.ActivityExecutionID, l.Activity.ExecutionID},
+		{"task", l.Run.WorkflowTaskID, l.OpenTask.TaskID},
+	} {
+		if ref.table == "task" && claimed && l.Task.Kind == rules.KindWorkflow {
+			continue
+		}
+		if ref.id != "" && ref.found == "" {
+			return Missing(ref.table, ref.id)
+		}
+	}
+	return nil
+}
+
+// Missing is the error for a row that is named by another and not there.
+func Missing(table, id string) error {
+	return fmt.Errorf("%w: %s %s is missing", ErrBroken, table, id)
+}
