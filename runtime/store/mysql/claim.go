@@ -128,16 +128,9 @@ func (t *tx) lockFound(ctx context.Context, found mysqldb.TaskFindClaimableRow) 
 	if err != nil {
 		return nil, err
 	}
-	t.locked = true
 	if l.Task, err = t.GetTask(ctx, found.TaskID); err != nil {
 		return nil, err
 	}
 	t.s.queue.Remember(found.TaskID, found.RunID)
-	if l.Task.ActivityExecutionID == "" {
-		return l, nil
-	}
-	if err := t.loadActivity(ctx, l, ""); err != nil {
-		return nil, err
-	}
-	return l, t.loadOpenTask(ctx, l)
+	return t.whole(ctx, l, "", true)
 }

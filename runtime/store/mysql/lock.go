@@ -21,10 +21,9 @@ func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Loc
 		l.Run = rules.Run(run)
 		return err
 	})
-	if err != nil {
+	if absent(err) != nil {
 		return nil, err
 	}
-	t.locked = true
 	if l.Task, err = t.GetTask(ctx, taskID); err != nil {
 		return nil, err
 	}
@@ -32,43 +31,46 @@ func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Loc
 	if attemptID == "" {
 		attemptID = l.Task.ActivityAttemptID
 	}
-	if err := t.loadActivity(ctx, l, attemptID); err != nil {
-		return nil, err
-	}
 	if l.Task.LeaseOwner != "" {
 		err = t.read(ctx, func(q *mysqldb.Queries) error {
 			owner, err := q.WorkerGet(ctx, mysqldb.WorkerGetParams{Namespace: l.Task.Namespace, WorkerID: l.Task.LeaseOwner})
 			l.Owner = rules.Worker(owner)
 			return err
 		})
-		if err := absent(err); err != nil {
+		if absent(err) != nil {
 			return nil, err
 		}
 	}
-	return l, t.loadOpenTask(ctx, l)
+	return t.whole(ctx, l, attemptID, false)
 }
 
-// loadActivity loads the activity of an activity task and one of its attempts, where there is one.
-func (t *tx) loadActivity(ctx context.Context, l *store.Locked, attemptID string) (err error) {
-	if l.Task.ActivityExecutionID == "" {
-		return nil
+// whole loads what the locked rows name: the run's open workflow task, and of an activity task its
+// activity and one of its attempts.
+func (t *tx) whole(ctx context.Context, l *store.Locked, attemptID string, claimed bool) (_ *store.Locked, err error) {
+	t.locked = true
+	if id := l.Task.ActivityExecutionID; id != "" {
+		if l.Activity, err = t.GetActivity(ctx, id); absent(err) != nil {
+			return nil, err
+		}
+		if attemptID != "" {
+			if l.Attempt, err = t.GetAttempt(ctx, attemptID); absent(err) != nil {
+				return nil, err
+			}
+		}
 	}
-	if l.Activity, err = t.GetActivity(ctx, l.Task.ActivityExecutionID); err != nil || attemptID == "" {
-		return err
-	}
-	l.Attempt, err = t.GetAttempt(ctx, attemptID)
-	return absent(err)
-}
-
-func (t *tx) loadOpenTask(ctx context.Context, l *store.Locked) (err error) {
-	switch l.Run.WorkflowTaskID {
-	case "":
-	case l.Task.TaskID:
+	switch open := l.Run.WorkflowTaskID; {
+	case open == "", claimed && l.Task.Kind == rules.KindWorkflow:
+	case open == l.Task.TaskID:
 		l.OpenTask = l.Task
 	default:
-		l.OpenTask, err = t.GetTask(ctx, l.Run.WorkflowTaskID)
+		if l.OpenTask, err = t.GetTask(ctx, open); absent(err) != nil {
+			return nil, err
+		}
 	}
-	return err
+	if err := t.note(l.Whole(claimed)); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // absent passes a missing row that may be missing.
@@ -84,10 +86,17 @@ func (t *tx) waitFor(taskID string) error {
 	if err := t.queueFor(t.s.queue.Run(taskID)); err != nil {
 		return err
 	}
-	return absent(t.read(t.ctx, func(q *mysqldb.Queries) error {
+	err := t.read(t.ctx, func(q *mysqldb.Queries) error {
 		_, err := q.RunLockOfTask(t.ctx, taskID)
 		return err
-	}))
+	})
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if _, err = t.GetTask(t.ctx, taskID); err == nil {
+		err = t.note(store.Missing("run of task", taskID))
+	}
+	return absent(err)
 }
 
 // LockRun implements store.Tx.
@@ -104,8 +113,7 @@ func (t *tx) LockRun(ctx context.Context, runID string) (*store.Locked, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.locked = true
-	return l, t.loadOpenTask(ctx, l)
+	return t.whole(ctx, l, "", false)
 }
 
 // LockCurrentRun implements store.Tx. Another run may have become the current one while the lock
@@ -117,17 +125,16 @@ func (t *tx) LockCurrentRun(ctx context.Context, workflowID string) (*store.Lock
 		l.Run = rules.Run(run)
 		return err
 	})
-	if err != nil {
+	if absent(err) != nil {
 		return nil, err
 	}
-	t.locked = true
 	if l.Instance, err = t.GetInstance(ctx, workflowID); err != nil {
 		return nil, err
 	}
 	if l.Instance.CurrentRunID != l.Run.RunID {
 		return nil, t.note(locking.ErrMoved)
 	}
-	return l, t.loadOpenTask(ctx, l)
+	return t.whole(ctx, l, "", false)
 }
 
 // LockInstance implements store.Tx.

@@ -99,7 +99,7 @@ func (t *tx) claimIn(ctx context.Context, c store.Claim, way lane) (*store.Locke
 			activity, err := q.ActivityGet(ctx, l.Task.ActivityExecutionID)
 			l.Activity = rules.Activity(activity)
 			return err
-		}, nil)
+		}, &none)
 		if l.Run.WorkflowTaskID != "" {
 			p.load(func(q *pgdb.Queries) error {
 				open, err := q.TaskGet(ctx, l.Run.WorkflowTaskID)
@@ -108,5 +108,11 @@ func (t *tx) claimIn(ctx context.Context, c store.Claim, way lane) (*store.Locke
 			}, &none)
 		}
 	})
-	return l, err
+	if err == nil {
+		err = t.note(l.Whole(true))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 
 	"dwserver/gen/pgdb"
 	"dwserver/runtime/rules"
@@ -20,13 +19,13 @@ func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Loc
 		return nil, err
 	}
 	l := &store.Locked{}
-	var none bool // rows that need not be there
+	var none bool // rows whose absence is judged afterwards
 	err := t.trip(func(p *pipe) {
 		p.load(func(q *pgdb.Queries) error {
 			run, err := q.RunLockOfTask(ctx, taskID)
 			l.Run = rules.Run(run)
 			return err
-		}, nil)
+		}, &none)
 		p.load(func(q *pgdb.Queries) error {
 			task, err := q.TaskGet(ctx, taskID)
 			l.Task = rules.Task(task)
@@ -67,6 +66,9 @@ func attemptOf(ctx context.Context, q *pgdb.Queries, taskID, attemptID string) (
 }
 
 func (t *tx) lockedRun(l *store.Locked, err error) (*store.Locked, error) {
+	if err == nil {
+		err = t.note(l.Whole(false))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +84,19 @@ func (t *tx) waitFor(taskID string) error {
 	if err := t.queueFor(t.s.queue.Run(taskID)); err != nil {
 		return err
 	}
-	err := t.read(t.ctx, func(q *pgdb.Queries) error {
-		_, err := q.RunLockOfTask(t.ctx, taskID)
-		return err
+	var noRun, gone bool
+	err := t.trip(func(p *pipe) {
+		p.load(func(q *pgdb.Queries) error {
+			_, err := q.RunLockOfTask(t.ctx, taskID)
+			return err
+		}, &noRun)
+		p.load(func(q *pgdb.Queries) error {
+			_, err := q.TaskGet(t.ctx, taskID)
+			return err
+		}, &gone)
 	})
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
+	if err == nil && noRun && !gone {
+		err = t.note(store.Missing("run of task", taskID))
 	}
 	return err
 }
@@ -124,7 +133,7 @@ func (t *tx) LockCurrentRun(ctx context.Context, workflowID string) (*store.Lock
 			run, err := q.RunLockCurrent(ctx, workflowID)
 			l.Run = rules.Run(run)
 			return err
-		}, nil)
+		}, &none)
 		p.load(func(q *pgdb.Queries) error {
 			inst, err := q.InstanceGet(ctx, workflowID)
 			l.Instance = rules.Instance(inst)

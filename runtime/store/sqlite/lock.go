@@ -48,6 +48,9 @@ func (t *tx) LockCurrentRun(ctx context.Context, workflowID string) (*store.Lock
 		return nil, err
 	}
 	run, err := t.lockRun(inst.CurrentRunID, func() (sqlitedb.WorkflowRun, error) { return t.q.RunLockCurrent(t.ctx, workflowID) })
+	if errors.Is(err, store.ErrNotFound) {
+		err = t.end(store.Missing("run", inst.CurrentRunID))
+	}
 	if err != nil {
 		return nil, err
 	}

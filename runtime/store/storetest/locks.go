@@ -145,3 +145,50 @@ func testGuard(t *testing.T, x *suite) {
 	second.RunID = x.id("run")
 	require.ErrorIs(t, x.try(t, &rules.Effects{NewRuns: []rules.Run{second}}), store.ErrConflict, "one run number twice")
 }
+
+// testMissing: a row that another names and that is not there is damaged state, never an unknown
+// task or an empty queue.
+func testMissing(t *testing.T, x *suite) {
+	fails := func(about string, fn func(context.Context, store.Tx) error) {
+		t.Helper()
+		err := x.do(t, fn)
+		require.ErrorIs(t, err, store.ErrBroken, about)
+		require.NotErrorIs(t, err, store.ErrNotFound, about)
+	}
+	queue := x.id("queue")
+	stray := x.ready(rules.Run{RunID: "gone", Namespace: "default", WorkflowType: "type"}, queue)
+	x.apply(t, &rules.Effects{NewTasks: []rules.Task{stray}})
+	fails("run of a task", func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.LockTask(ctx, stray.TaskID, "")
+		return err
+	})
+	fails("run of a claimed task", func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.Claim(ctx, claimOf(queue))
+		return err
+	})
+
+	run := x.newRun(t)
+	_, task := x.activity(run, queue+"a")
+	x.apply(t, &rules.Effects{NewTasks: []rules.Task{task}})
+	fails("activity of a task", func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.LockTask(ctx, task.TaskID, "")
+		return err
+	})
+	fails("activity of a claimed task", func(ctx context.Context, tx store.Tx) error {
+		c := claimOf(queue + "a")
+		c.Kind = rules.KindActivity
+		_, err := tx.Claim(ctx, c)
+		return err
+	})
+
+	run.WorkflowTaskID = "gone"
+	x.apply(t, &rules.Effects{Run: &run})
+	fails("open task of a run", func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.LockRun(ctx, run.RunID)
+		return err
+	})
+	fails("open task of a workflow's run", func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.LockCurrentRun(ctx, run.WorkflowID)
+		return err
+	})
+}
