@@ -21,6 +21,7 @@ func Exercise(t *testing.T, open Open) {
 		{"OneTransaction", testOneTransaction}, {"SameAnswer", testSameAnswer}, {"NoCarrier", testNoCarrier},
 		{"Declines", testDeclines}, {"OtherWorker", testOtherWorker},
 		{"Fence", testFence}, {"Savepoint", testSavepoint}, {"PollInFlight", testPollInFlight},
+		{"Faults", testFaults}, {"Recovery", testRecovery}, {"Corruption", testCorruption},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, open) })
 	}

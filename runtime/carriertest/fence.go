@@ -38,7 +38,7 @@ func testFence(t *testing.T, open Open) {
 			bareReason, bare := refused(false)
 			reason, state := refused(true)
 			require.Equal(t, bareReason, reason)
-			require.Equal(t, bare, state)
+			same(t, bare, state)
 		})
 	}
 }
@@ -131,7 +131,7 @@ func testSavepoint(t *testing.T, open Open) {
 		require.Contains(t, ran, "AttemptInsert", "the claim has written")
 		require.Contains(t, ran, "ReceiptUpsert")
 		require.Equal(t, 1, ran.transactions())
-		require.Equal(t, bare, state)
+		same(t, bare, state)
 	}
 }
 

@@ -59,7 +59,7 @@ func testNoCarrier(t *testing.T, open Open) {
 			r.carriers.ActivityPoll.WorkerID = "nobody"
 			declined := w.probe.during(nil, func() { require.Equal(t, "worker_mismatch", became(r.do().ActivityPoll)) })
 			require.Equal(t, plain, declined, "a poll declined at admission costs nothing")
-			require.Equal(t, alike(bare.state()), alike(s.state()))
+			same(t, alike(bare.state()), alike(s.state()))
 
 			s = w.scene(t)
 			r = c.make(s)
@@ -67,7 +67,7 @@ func testNoCarrier(t *testing.T, open Open) {
 			r.carriers.ActivityPoll.TaskQueue = "elsewhere"
 			declined = w.probe.during(nil, func() { require.Equal(t, "routing_mismatch", became(r.do().ActivityPoll)) })
 			require.Equal(t, plain, slices.DeleteFunc(declined, func(name string) bool { return name == "WorkerGet" }))
-			require.Equal(t, alike(bare.state()), alike(s.state()))
+			same(t, alike(bare.state()), alike(s.state()))
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/stretchr/testify/require"
 
@@ -202,4 +203,27 @@ func (w *world) apply(s *scene, eff *rules.Effects) {
 	require.NoError(s.t, w.store.Store.Transition(s.t.Context(), func(ctx context.Context, tx store.Tx) error {
 		return tx.Apply(ctx, eff)
 	}))
+}
+
+// same fails the test with the lines that differ between two states.
+func same(t *testing.T, want, got string, about ...any) {
+	t.Helper()
+	if want == got {
+		return
+	}
+	left, right := strings.Split(want, "\n"), strings.Split(got, "\n")
+	var out strings.Builder
+	for i := range max(len(left), len(right)) {
+		var a, b string
+		if i < len(left) {
+			a = left[i]
+		}
+		if i < len(right) {
+			b = right[i]
+		}
+		if a != b {
+			fmt.Fprintf(&out, "\n- %s\n+ %s", a, b)
+		}
+	}
+	require.Fail(t, "states differ"+out.String(), about...)
 }

@@ -155,7 +155,7 @@ func testSameAnswer(t *testing.T, open Open) {
 				own.ServerTime = lease.Lease.ServerTime
 				require.Equal(t, *lease.Lease, own)
 			}
-			require.Equal(t, before, s.state())
+			same(t, before, s.state())
 		})
 	}
 }
