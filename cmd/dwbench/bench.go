@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"dwserver/cmd/dwbench/database"
+	"dwserver/cmd/dwbench/floor"
 	"dwserver/cmd/dwbench/load"
 	"dwserver/cmd/dwbench/report"
 	"dwserver/cmd/dwbench/target"
@@ -19,15 +21,15 @@ import (
 
 // options are the flags of run.
 type options struct {
-	reps       int
-	quick      bool
-	workloads  string
-	engines    string
-	fleets     string
-	server     string
-	dir        string
-	json       string
-	profileDir string
+	reps        int
+	quick       bool
+	workloads   string
+	engineNames string
+	fleets      string
+	server      string
+	dir         string
+	json        string
+	profileDir  string
 }
 
 func (o *options) parse(args []string) error {
@@ -35,7 +37,7 @@ func (o *options) parse(args []string) error {
 	flags.IntVar(&o.reps, "reps", 3, "repetitions, each with a fresh database")
 	flags.BoolVar(&o.quick, "quick", false, "small workloads, one repetition: shows that the benchmark works, not how fast anything is")
 	flags.StringVar(&o.workloads, "workloads", "", "comma-separated workloads; all when empty")
-	flags.StringVar(&o.engines, "engines", "", "comma-separated engines; all that are there when empty")
+	flags.StringVar(&o.engineNames, "engines", "", "comma-separated engines; all that are there when empty")
 	flags.StringVar(&o.fleets, "fleets", "", "comma-separated fleets, or parts of their names; all when empty")
 	flags.StringVar(&o.server, "server", "", "dwserver binary; built from this module when empty")
 	flags.StringVar(&o.dir, "dir", "", "folder for the SQLite files; the system's temporary folder when empty")
@@ -91,6 +93,9 @@ func runBench(ctx context.Context, args []string) (err error) {
 	}
 	b := bench{options: o, engines: engines}
 	if err := b.measure(ctx); err != nil {
+		return err
+	}
+	if err := b.floor(ctx); err != nil {
 		return err
 	}
 	return b.publish()
@@ -167,19 +172,45 @@ func (b *bench) one(ctx context.Context, w *load.Workload, kind *target.Kind, fl
 	if err != nil {
 		return fmt.Errorf("%s on %s with %s: %w", w.Name, kind.Name(), fleet.Name, err)
 	}
-	b.results = append(b.results, r)
-	fmt.Fprintln(os.Stderr, report.Line(&r))
+	b.add(r)
 	return nil
 }
 
-// publish prints the table and writes the JSON file.
+// floor compares the SQLite store with a bare loop.
+func (b *bench) floor(ctx context.Context) error {
+	if !selected(b.workloads, "floor") || !selected(b.engineNames, "sqlite") {
+		return nil
+	}
+	each := 3 * time.Second
+	if b.quick {
+		each = 200 * time.Millisecond
+	}
+	for rep := 1; rep <= b.reps; rep++ {
+		rates, err := floor.Measure(ctx, b.dir, each)
+		if err != nil {
+			return fmt.Errorf("floor: %w", err)
+		}
+		b.add(floorResult(rates, rep))
+	}
+	return nil
+}
+
+// add keeps a result and shows it.
+func (b *bench) add(r report.Result) {
+	b.results = append(b.results, r)
+	fmt.Fprintln(os.Stderr, report.Line(&r))
+}
+
+// publish prints the tables and writes the JSON file.
 func (b *bench) publish() error {
 	report.Compare(b.results)
-	if err := report.Table(os.Stdout, b.results); err != nil {
+	machine := report.ThisMachine()
+	fmt.Fprintf(os.Stdout, "%s\n", machine)
+	if err := report.Tables(os.Stdout, b.results); err != nil {
 		return err
 	}
 	if b.json == "" {
 		return nil
 	}
-	return report.WriteJSON(b.json, b.results)
+	return report.WriteJSON(b.json, report.Document{Machine: machine, Quick: b.quick, Results: b.results})
 }

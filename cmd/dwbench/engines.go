@@ -22,18 +22,18 @@ var databaseServers = []struct {
 // ones. One that is not installed is left out, unless it was asked for by name.
 func openEngines(ctx context.Context, o options) ([]database.Engine, error) {
 	var engines []database.Engine
-	if selected(o.engines, cluster.SQLite) {
+	if selected(o.engineNames, cluster.SQLite) {
 		engines = append(engines, database.SQLite{Dir: o.dir})
 	}
 	for _, server := range databaseServers {
-		if !selected(o.engines, server.name) {
+		if !selected(o.engineNames, server.name) {
 			continue
 		}
 		url, stop := os.Getenv(server.env), func() {}
 		if url == "" {
 			var err error
 			if url, stop, err = cluster.Durable(server.name); err != nil {
-				if o.engines != "" {
+				if o.engineNames != "" {
 					return engines, err
 				}
 				fmt.Fprintf(os.Stderr, "%s is left out: %v\n", server.name, err)

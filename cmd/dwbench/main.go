@@ -34,6 +34,7 @@ func commands() []command {
 	return []command{
 		{"run", "measure the workloads; the default", runBench},
 		{"null", "serve the null API: grant and forget", serveNull},
+		{"sqlite-floor", "compare the SQLite store with a bare loop of its statements", sqliteFloor},
 		{"worker", "be one worker process; run starts these itself", func(ctx context.Context, args []string) error {
 			if len(args) != 1 {
 				return usageError{errors.New("worker takes its options as one JSON argument")}
