@@ -21,7 +21,9 @@ func Exercise(t *testing.T, open Open) {
 		{"OneTransaction", testOneTransaction}, {"SameAnswer", testSameAnswer}, {"NoCarrier", testNoCarrier},
 		{"Declines", testDeclines}, {"OtherWorker", testOtherWorker},
 		{"Fence", testFence}, {"Savepoint", testSavepoint}, {"PollInFlight", testPollInFlight},
-		{"Faults", testFaults}, {"Recovery", testRecovery}, {"Corruption", testCorruption},
+		{"Faults", testFaults}, {"Recovery", testRecovery}, {"Corruption", testCorruption}, {"Impossible", testImpossible},
+		{"ContinuedStep", testContinuedStep}, {"ContinuationDeclines", testContinuationDeclines},
+		{"SignalRace", testSignalRace}, {"Cost", testCost},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, open) })
 	}

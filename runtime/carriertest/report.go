@@ -85,7 +85,7 @@ func (s *scene) activityReport(task *runtime.ActivityTaskAnswer) *report {
 		scene: s, task: task.Task.TaskID, run: task.Run.RunID, kind: rules.KindActivity,
 		send: func(ctx context.Context, r *report) (answer, error) {
 			got, err := s.CompleteActivity(ctx, runtime.CompleteActivityRequest{
-				ActivityFence: fence, Result: payload("BBBB"), ResultSize: 3, BodyDigest: digest("result"),
+				ActivityFence: fence, Result: payload("BBBB"), ResultSize: s.size, BodyDigest: digest("result"),
 				Carriers: r.carriers, Continuation: r.next,
 			})
 			return answer{recorded: got.Recorded, CarriedAnswers: got.CarriedAnswers, next: got.Continuation}, err

@@ -62,6 +62,11 @@ var carryingReports = []carryingReport{
 		task := s.running()
 		return s.activityReport(task).continues(task, schedule()).carry(true, true)
 	}, "leased", ""},
+	{"continuation of a known definition", func(s *scene) *report {
+		s.register(defined)
+		task := s.running()
+		return s.activityReport(task).continues(task, schedule()).carry(true, true)
+	}, "leased", ""},
 	{"continuation to the end", func(s *scene) *report {
 		s.register(nil)
 		task := s.running()

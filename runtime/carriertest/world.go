@@ -91,6 +91,7 @@ type scene struct {
 	runs  []string
 	tasks []string                       // workflow tasks that were leased
 	polls []pollRequest                  // polls whose receipts are part of the scene's state
+	size  int64                          // decoded bytes of an activity's result
 	how   func(*runtime.RegisterRequest) // how its worker is registered beside what the case says
 	last  int
 }
@@ -99,7 +100,7 @@ type pollRequest struct{ worker, kind, id string }
 
 func (w *world) scene(t *testing.T) *scene {
 	w.scenes++
-	return &scene{world: w, t: t, tag: fmt.Sprintf("s%04d", w.scenes)}
+	return &scene{world: w, t: t, size: 3, tag: fmt.Sprintf("s%04d", w.scenes)}
 }
 
 func (s *scene) worker() string { return "worker-" + s.tag }
@@ -130,6 +131,12 @@ func (s *scene) register(change func(*runtime.RegisterRequest)) rules.Worker {
 }
 
 func concurrent(req *runtime.RegisterRequest) { req.Capabilities = []string{"concurrent_slots"} }
+
+// defined registers the definition of the workflow type, as workers do that check for changed code.
+func defined(req *runtime.RegisterRequest) {
+	req.Fingerprints = map[string]string{workflowType: "one"}
+	req.Contracts = map[string][]byte{workflowType: []byte(`{}`)}
+}
 
 // payload is an envelope that says something.
 func payload(text string) []byte { return []byte(`{"codec":"avro","blob":"` + text + `"}`) }
