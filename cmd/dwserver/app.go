@@ -28,7 +28,9 @@ type app struct {
 
 // open opens the database, starts the engine on it and builds the API.
 func open(ctx context.Context, cfg config.Config, log *slog.Logger) (*app, error) {
-	st, err := opener.Store(ctx, cfg.DatabaseURL, store.Options{MigrateOnStart: cfg.MigrateOnStart, Logger: log})
+	st, err := opener.Store(ctx, cfg.DatabaseURL, store.Options{
+		MigrateOnStart: cfg.MigrateOnStart, MaxConns: int(cfg.MaxConnections), Logger: log,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ type Config struct {
 	MetricsListen   string        // host:port of the Prometheus listener; empty means none
 	DatabaseURL     string        // sqlite:///path, postgres://… or mysql://…
 	MigrateOnStart  bool          // upgrade an older schema at start on PostgreSQL and MySQL
+	MaxConnections  int64         // of this process to PostgreSQL or MySQL
 	ShutdownTimeout time.Duration // how long requests are still served after SIGTERM
 	LogLevel        slog.Level
 	LogFormat       string // json or text

@@ -41,6 +41,8 @@ func serverSettings() []Setting {
 			Help: "`sqlite:///absolute/path`, `sqlite:///./relative/path`, `postgres://user:pass@host:port/db` or `mysql://user:pass@host:port/db`."},
 		{Env: "DW_MIGRATE_ON_START", Default: "false", bool: true, read: flagValue(func(c *Config) *bool { return &c.MigrateOnStart }),
 			Help: "Upgrade an older schema at start on PostgreSQL and MySQL. SQLite always does; an empty database is always filled."},
+		{Env: "DW_DATABASE_MAX_CONNECTIONS", Default: "16", read: integer(func(c *Config) *int64 { return &c.MaxConnections }),
+			Help: "Connections of this process to PostgreSQL or MySQL. On PostgreSQL it holds one more, which listens for wake-ups."},
 		{Env: "DW_DEFAULT_NAMESPACE", Default: "default", read: text(func(c *Config) *string { return &c.DefaultNamespace }),
 			Help: "Namespace of requests that name none. Created at start."},
 		{Env: "DW_SERVER_ID", Shown: "host name", read: text(func(c *Config) *string { return &c.ServerID }),

@@ -102,6 +102,14 @@ func (c Config) VerifyDatabase() error {
 	default:
 		return fmt.Errorf("DW_DATABASE_URL: scheme %q is not one of sqlite, postgres, mysql", u.Scheme)
 	}
+	return c.verifyConnections()
+}
+
+func (c Config) verifyConnections() error {
+	// Two are needed to serve: one for work, one for readiness beside it.
+	if c.MaxConnections < 2 || c.MaxConnections > 1000 {
+		return fmt.Errorf("DW_DATABASE_MAX_CONNECTIONS: %d is not between 2 and 1000", c.MaxConnections)
+	}
 	return nil
 }
 

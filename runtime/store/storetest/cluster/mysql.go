@@ -33,7 +33,7 @@ func startMariaDB(settings ...string) (*process, string, error) {
 	}
 	data, socket := filepath.Join(p.dir, "data"), filepath.Join(p.dir, "socket")
 	setup := filepath.Join(p.dir, "setup.sql")
-	err = os.WriteFile(setup, []byte("CREATE USER dw@'127.0.0.1' IDENTIFIED BY 'dw';\nGRANT ALL ON *.* TO dw@'127.0.0.1';\n"), 0o644)
+	err = os.WriteFile(setup, []byte("CREATE USER IF NOT EXISTS dw@'127.0.0.1' IDENTIFIED BY 'dw';\nGRANT ALL ON *.* TO dw@'127.0.0.1';\n"), 0o644)
 	if err != nil {
 		return nil, "", err
 	}

@@ -21,6 +21,11 @@ type process struct {
 	log  *bytes.Buffer
 	down syscall.Signal
 	done chan struct{} // closed when the server has ended
+
+	// what serve was told, for another start
+	ready func() error
+	name  string
+	args  []string
 }
 
 // startTimeout bounds how long a server may take until it answers.
@@ -87,12 +92,18 @@ func (p *process) run(name string, args ...string) error {
 
 // serve starts the server and waits until ready says that it answers.
 func (p *process) serve(ready func() error, name string, args ...string) error {
-	cmd, err := p.command(name, args...)
+	p.ready, p.name, p.args = ready, name, args
+	return p.start()
+}
+
+func (p *process) start() error {
+	cmd, err := p.command(p.name, p.args...)
 	if err != nil {
 		return err
 	}
 	cmd.Stdout, cmd.Stderr = p.log, p.log
-	p.cmd = cmd
+	p.cmd, p.done = cmd, make(chan struct{})
+	done := p.done
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread() // the death signal comes when the thread that started the server ends
@@ -101,10 +112,10 @@ func (p *process) serve(ready func() error, name string, args ...string) error {
 		if err == nil {
 			_ = cmd.Wait()
 		}
-		close(p.done)
+		close(done)
 	}()
 	if err := <-started; err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", p.name, err)
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -112,23 +123,28 @@ func (p *process) serve(ready func() error, name string, args ...string) error {
 	for {
 		select {
 		case <-tick.C:
-			if err = ready(); err == nil {
+			if err = p.ready(); err == nil {
 				return nil
 			}
 		case <-p.done:
-			return fmt.Errorf("%s ended at once:\n%s", filepath.Base(name), p.log)
+			return fmt.Errorf("%s ended at once:\n%s", filepath.Base(p.name), p.log)
 		case <-timeout:
 			p.stop()
-			return fmt.Errorf("%s did not answer in %s: %w", filepath.Base(name), startTimeout, err)
+			return fmt.Errorf("%s did not answer in %s: %w", filepath.Base(p.name), startTimeout, err)
 		}
 	}
 }
 
-func (p *process) stop() {
+// crash ends the server without any chance to finish what it does.
+func (p *process) crash() {
 	if p.cmd != nil && p.cmd.Process != nil {
 		_ = p.cmd.Process.Signal(p.down) // it may have ended already
 		<-p.done
 	}
+}
+
+func (p *process) stop() {
+	p.crash()
 	_ = os.RemoveAll(p.dir) // a folder left over does no harm
 }
 
