@@ -28,8 +28,9 @@ type run struct {
 
 // task is one task of a run; both ids of an activity are its own.
 type task struct {
-	id  string
-	run *run
+	id      string
+	run     *run
+	receipt string // of the poll that leased it
 }
 
 // waiter is a held poll.
@@ -49,16 +50,11 @@ type state struct {
 	leased  map[string]*task
 	ready   [2]queue[*task]
 	waiting [2]queue[*waiter]
-	last    map[string]receipt // by worker and kind: the last grant, for a poll whose answer was lost
-}
-
-type receipt struct {
-	pollRequestID string
-	task          *task
+	granted map[string]*task // leased tasks by worker, kind and poll request, for a poll whose answer was lost
 }
 
 func newState() *state {
-	return &state{single: map[string]bool{}, leased: map[string]*task{}, last: map[string]receipt{}}
+	return &state{single: map[string]bool{}, leased: map[string]*task{}, granted: map[string]*task{}}
 }
 
 // queue is first in, first out.
@@ -112,12 +108,12 @@ func (s *state) enqueue(k kind, r *run) {
 	s.ready[k].push(t)
 }
 
-func poller(worker string, k kind) string { return worker + "/" + strconv.Itoa(int(k)) }
+func poller(worker string, k kind) string { return worker + "/" + strconv.Itoa(int(k)) + "/" }
 
 // claim leases the next task, or a lease that the same poll request was already granted.
 func (s *state) claim(k kind, worker, pollRequestID string) *task {
-	if r := s.last[poller(worker, k)]; r.pollRequestID == pollRequestID && s.leased[r.task.id] != nil {
-		return r.task
+	if t := s.granted[poller(worker, k)+pollRequestID]; t != nil {
+		return t
 	}
 	t, ok := s.ready[k].pop()
 	if !ok {
@@ -129,7 +125,8 @@ func (s *state) claim(k kind, worker, pollRequestID string) *task {
 
 func (s *state) lease(k kind, t *task, poller, pollRequestID string) {
 	s.leased[t.id] = t
-	s.last[poller] = receipt{pollRequestID, t}
+	t.receipt = poller + pollRequestID
+	s.granted[t.receipt] = t
 	if k == activityKind {
 		t.run.sequence++ // ActivityStarted
 	}
@@ -199,6 +196,9 @@ func (s *state) completeActivity(id string, next *commands) outcome {
 
 func (s *state) take(id string) *task {
 	t := s.leased[id]
-	delete(s.leased, id)
+	if t != nil {
+		delete(s.leased, id)
+		delete(s.granted, t.receipt)
+	}
 	return t
 }

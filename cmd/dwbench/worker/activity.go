@@ -62,17 +62,17 @@ func (w *Worker) continued(l *lease, next *continuation, a *completion) {
 	switch {
 	case a.continuation == nil:
 		w.runs.drop(l.runID)
-		w.tally.count("continuation_unanswered", 1)
+		w.tally.count("continuation_unanswered")
 	case !a.continuation.accepted:
-		w.tally.count("continuation_declined:"+a.continuation.reason, 1)
+		w.tally.count("continuation_declined:"+a.continuation.reason)
 	case next.closes:
 		w.runs.drop(l.runID)
-		w.tally.count("continued", 1)
+		w.tally.count("continued")
 		w.along(next.state.Resolved)
 		w.tally.closed()
 	default:
 		w.runs.put(l.runID, run{next.state, a.continuation.lastSequence})
-		w.tally.count("continued", 1)
+		w.tally.count("continued")
 		w.along(next.state.Resolved)
 	}
 }

@@ -134,10 +134,10 @@ func (w *Worker) granted(conn *wire.Conn, c carried, a *completion, retried bool
 		answer := a.polls[k]
 		switch {
 		case answer.lease != nil:
-			w.tally.count("carried_lease", 1)
+			w.tally.count("carried_lease")
 			out.leases = append(out.leases, answer.lease)
 		case answer.attempted:
-			w.tally.count("carried_declined:"+answer.reason, 1)
+			w.tally.count("carried_declined:"+answer.reason)
 			if answer.reason != "empty" {
 				out.unsettled[k] = id
 			}

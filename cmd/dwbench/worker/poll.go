@@ -57,7 +57,7 @@ func (w *Worker) poll(conn *wire.Conn, k kind, id string, seconds int64) (*lease
 	if seconds == 0 {
 		w.tally.request("probe", time.Since(began), retried)
 	} else {
-		w.tally.count("held_polls", 1)
+		w.tally.count("held_polls")
 	}
 	if err := wire.Check(pollPaths[k], r); err != nil {
 		return nil, err

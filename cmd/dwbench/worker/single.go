@@ -126,7 +126,7 @@ func (s *singleWorker) hold(ctx context.Context) error {
 		s.interrupt()
 		switch {
 		case interrupted(p.err):
-			s.tally.count("interrupted_polls", 1)
+			s.tally.count("interrupted_polls")
 			s.lost[p.kind] = true
 			continue
 		case p.err != nil:

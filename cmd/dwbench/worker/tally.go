@@ -45,7 +45,7 @@ type tally struct {
 func (t *tally) request(operation string, took time.Duration, retried bool) {
 	t.observe(operation, took)
 	if retried {
-		t.count("retries", 1)
+		t.count("retries")
 	}
 }
 
@@ -63,13 +63,13 @@ func (t *tally) observe(name string, d time.Duration) {
 	h.Add(d)
 }
 
-func (t *tally) count(name string, n int64) {
+func (t *tally) count(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.counts == nil {
 		t.counts = map[string]int64{}
 	}
-	t.counts[name] += n
+	t.counts[name]++
 }
 
 // closed records that a workflow was closed: the server has acknowledged it.
