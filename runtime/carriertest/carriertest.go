@@ -6,25 +6,38 @@ package carriertest
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/open"
 )
 
-// Open opens an empty database of the engine under test and closes it when t ends.
-type Open func(t *testing.T, opt store.Options) store.Store
+// Empty makes an empty database of the engine under test, until t ends, and returns its URL.
+type Empty func(t testing.TB) string
+
+// open opens an empty database until t ends.
+func (e Empty) open(t *testing.T, opt store.Options) (st store.Store, url string) {
+	t.Helper()
+	url = e(t)
+	st, err := open.Store(t.Context(), url, opt)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	return st, url
+}
 
 // Exercise runs the suite.
-func Exercise(t *testing.T, open Open) {
+func Exercise(t *testing.T, empty Empty) {
 	for _, c := range []struct {
 		name string
-		run  func(*testing.T, Open)
+		run  func(*testing.T, Empty)
 	}{
 		{"OneTransaction", testOneTransaction}, {"SameAnswer", testSameAnswer}, {"NoCarrier", testNoCarrier},
 		{"Declines", testDeclines}, {"OtherWorker", testOtherWorker},
 		{"Fence", testFence}, {"Savepoint", testSavepoint}, {"PollInFlight", testPollInFlight},
 		{"Faults", testFaults}, {"Recovery", testRecovery}, {"Corruption", testCorruption}, {"Impossible", testImpossible},
 		{"ContinuedStep", testContinuedStep}, {"ContinuationDeclines", testContinuationDeclines},
-		{"SignalRace", testSignalRace}, {"Cost", testCost},
+		{"SignalRace", testSignalRace}, {"Cost", testCost}, {"Load", testLoad},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.run(t, open) })
+		t.Run(c.name, func(t *testing.T) { c.run(t, empty) })
 	}
 }

@@ -31,8 +31,8 @@ var steps = []struct {
 
 // testContinuedStep: a step that is continued is one write transaction and leaves what it leaves in three
 // requests, ids and clocks apart.
-func testContinuedStep(t *testing.T, open Open) {
-	w := newWorld(t, open, nil)
+func testContinuedStep(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	for _, step := range steps {
 		for _, more := range []bool{false, true} {
 			name := step.name

@@ -142,10 +142,10 @@ func badWorkers() []discontinued {
 
 // testContinuationDeclines: the activity's outcome stands, and a declined continuation leaves exactly what a
 // completion without one leaves; the polls that ride along are granted all the same.
-func testContinuationDeclines(t *testing.T, open Open) {
+func testContinuationDeclines(t *testing.T, empty Empty) {
 	limits := rules.DefaultLimits()
 	limits.PendingActivities = 3
-	w := newWorld(t, open, func(opt *runtime.Options) { opt.Limits = &limits })
+	w := newWorld(t, empty, func(opt *runtime.Options) { opt.Limits = &limits })
 	seen := map[string]bool{}
 	for _, c := range discontinuations() {
 		seen[c.reason] = true

@@ -119,8 +119,8 @@ func boundPolls() []declining {
 }
 
 // testDeclines: the report stands, and apart from the answer nothing tells that it carried a poll.
-func testDeclines(t *testing.T, open Open) {
-	w := newWorld(t, open, nil)
+func testDeclines(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	seen := map[string]bool{unreachable: true}
 	for _, c := range declinings() {
 		seen[c.reason] = true

@@ -51,10 +51,10 @@ var failings = []failing{
 // testFaults walks every statement of every report that carries: whatever happens to it, the report is
 // recorded as a whole or not at all, the caller is told, and the same report sent again leaves what an
 // undisturbed one leaves.
-func testFaults(t *testing.T, open Open) {
+func testFaults(t *testing.T, empty Empty) {
 	for _, c := range carryingReports {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, open, nil)
+			w := newWorld(t, empty, nil)
 			s := w.scene(t)
 			r := c.make(s)
 			ran := w.probe.during(nil, func() { c.check(s, r, r.do()) })

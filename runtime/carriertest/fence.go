@@ -15,8 +15,8 @@ import (
 // testFence: a worker that registers anew between the admission of its polls and the locked check has lost
 // the lease it reports on. The report is refused as one without carriers is, and nothing is granted. (What
 // a changed registration does to polls of reports that stand is in testDeclines.)
-func testFence(t *testing.T, open Open) {
-	w := newWorld(t, open, nil)
+func testFence(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	for _, parent := range plainReports {
 		t.Run(parent.name, func(t *testing.T) {
 			refused := func(carries bool) (string, string) {
@@ -45,8 +45,8 @@ func testFence(t *testing.T, open Open) {
 
 // testPollInFlight: a poll request id gets one lease, also when the poll that was carried is asked again
 // while its report is on the way.
-func testPollInFlight(t *testing.T, open Open) {
-	w := newWorld(t, open, nil)
+func testPollInFlight(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	t.Run("the poll comes while the report is on its way", func(t *testing.T) {
 		for range 10 {
 			s := w.scene(t)
@@ -104,8 +104,8 @@ func (s *scene) askMeanwhile(poll runtime.PollRequest, answer chan<- runtime.Pol
 
 // testSavepoint: a decline that is found after the claim's writes takes them back and leaves the report's.
 // The runtime finds its declines before it writes, so the one used here comes from another answer.
-func testSavepoint(t *testing.T, open Open) {
-	w := newWorld(t, open, nil)
+func testSavepoint(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	decline := w.someDecline(t)
 	for _, continued := range []bool{false, true} {
 		play := func(carries bool) (answer, string, trace) {

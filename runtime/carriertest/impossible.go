@@ -21,8 +21,8 @@ type impossible struct {
 
 // testImpossible: what does not add up is a fault of the whole report, never a decline, and the report is
 // recorded once as soon as it is put right.
-func testImpossible(t *testing.T, open Open) {
-	w := newWorld(t, open, nil)
+func testImpossible(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	for _, kind := range anyKind {
 		s := w.scene(t)
 		s.how = concurrent

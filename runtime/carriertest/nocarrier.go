@@ -44,8 +44,8 @@ func rides(name string) bool {
 
 // testNoCarrier: a request that carries nothing takes the statements it always took, and one whose poll is
 // declined takes those too, in the same order, and leaves the same rows.
-func testNoCarrier(t *testing.T, open Open) {
-	w := newWorld(t, open, nil)
+func testNoCarrier(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	for _, c := range plainReports {
 		t.Run(c.name, func(t *testing.T) {
 			bare := w.scene(t)
@@ -79,8 +79,8 @@ func told(got answer) answer {
 }
 
 // testOtherWorker: a report never grants anything to another worker than its lease owner.
-func testOtherWorker(t *testing.T, open Open) {
-	w := newWorld(t, open, nil)
+func testOtherWorker(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	for _, c := range plainReports {
 		for _, both := range []bool{false, true} {
 			t.Run(c.name, func(t *testing.T) {

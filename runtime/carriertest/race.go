@@ -9,8 +9,8 @@ import (
 
 // testSignalRace: a signal that meets a continued step comes before it, which declines it, or after the
 // whole of it, never in between.
-func testSignalRace(t *testing.T, open Open) {
-	w := newWorld(t, open, nil)
+func testSignalRace(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	t.Run("before", func(t *testing.T) {
 		s := w.scene(t)
 		require.True(t, s.meet(func(send func()) { w.store.next(s.signal); send() }))

@@ -13,11 +13,11 @@ import (
 // testRecovery: the connection is lost during COMMIT, before it or after it took effect. Neither caller
 // can tell; the same report sent again, and then the worker's own polls under the original ids, leave one
 // completion and one lease.
-func testRecovery(t *testing.T, open Open) {
+func testRecovery(t *testing.T, empty Empty) {
 	for _, c := range carryingReports {
 		for _, at := range []string{commit, committed} {
 			t.Run(c.name+" "+at, func(t *testing.T) {
-				w := newWorld(t, open, nil)
+				w := newWorld(t, empty, nil)
 				s := w.scene(t)
 				r := c.make(s)
 				first := r.do()

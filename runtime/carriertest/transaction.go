@@ -104,8 +104,8 @@ func became(a *runtime.CarriedAnswer) string {
 
 // testOneTransaction: the report's own transaction grants the lease, and the worker's own poll under that
 // id then writes nothing, however long ago the worker was last heard from.
-func testOneTransaction(t *testing.T, open Open) {
-	w := newWorld(t, open, nil)
+func testOneTransaction(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	for _, c := range carryingReports {
 		t.Run(c.name, func(t *testing.T) {
 			s := w.scene(t)
@@ -141,8 +141,8 @@ func (r *report) replay(lease *runtime.PollResult) runtime.PollResult {
 
 // testSameAnswer: the embedded answer is what the worker's own poll gets, at any later time, but for the
 // clock. Nothing that is shown again is renewed.
-func testSameAnswer(t *testing.T, open Open) {
-	w := newWorld(t, open, nil)
+func testSameAnswer(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	for _, c := range carryingReports {
 		t.Run(c.name, func(t *testing.T) {
 			s := w.scene(t)

@@ -33,10 +33,11 @@ type world struct {
 }
 
 // newWorld opens a world; change may be nil.
-func newWorld(t *testing.T, open Open, change func(*runtime.Options)) *world {
+func newWorld(t *testing.T, empty Empty, change func(*runtime.Options)) *world {
 	t.Helper()
 	w := &world{probe: &probe{}, clock: &stillClock{now: time.Date(2026, 1, 2, 3, 4, 5, 678_000, time.UTC)}}
-	w.store = &tap{Store: open(t, store.Options{Probe: w.probe.see})}
+	st, _ := empty.open(t, store.Options{Probe: w.probe.see})
+	w.store = &tap{Store: st}
 	ids := &counter{}
 	w.ids = ids.New
 	opt := runtime.Options{
