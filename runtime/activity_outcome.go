@@ -79,7 +79,7 @@ func (e *Engine) endActivity(ctx context.Context, admit *admission, o *outcome) 
 		if eff, kept, err = e.recordOutcome(ctx, tx, o, &result); err != nil {
 			return err
 		}
-		if err = tx.write(ctx, eff); err != nil || carried == nil || !result.Recorded {
+		if err = tx.hold(ctx, eff); err != nil || carried == nil || !result.Recorded {
 			return err
 		}
 		return carried.grant(ctx, tx)

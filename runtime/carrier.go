@@ -142,14 +142,14 @@ func (c *carriage) grant(ctx context.Context, tx *stage) error {
 	return nil
 }
 
-// attempt claims inside a savepoint, so that a decline found half-way leaves nothing of the claim.
+// attempt claims, or says why not.
 func (c *carried) attempt(ctx context.Context, tx *stage) error {
 	c.answer = nil
 	if c.decline != nil {
 		c.answer = &CarriedAnswer{Decline: c.decline}
 		return nil //nolint:nilerr // a decline is an answer, not a fault
 	}
-	err := tx.Savepoint(ctx, func() error { return c.claim(ctx, tx) })
+	err := c.claim(ctx, tx)
 	var declined *Decline
 	if errors.As(err, &declined) {
 		c.answer = &CarriedAnswer{Decline: declined}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
 )
 
 // claim is the ordinary poll's claim under the request's transaction, with the answer read there too:
@@ -22,11 +23,14 @@ func (c *carried) claim(ctx context.Context, tx *stage) error {
 		return err
 	}
 	if got == nil {
-		if got, err = c.newLease(ctx, tx, &worker); err != nil {
-			return err
-		}
+		return c.newLease(ctx, tx, &worker)
 	}
-	result, err := p.answerFrom(ctx, txSource{tx}, got)
+	return c.grantLease(ctx, tx, got)
+}
+
+// grantLease answers a lease, reading inside the transaction.
+func (c *carried) grantLease(ctx context.Context, tx *stage, got *claimed) error {
+	result, err := c.poll.answerFrom(ctx, txSource{tx}, got)
 	if err != nil {
 		return err
 	}
@@ -62,33 +66,83 @@ func (p *poll) boundLease(ctx context.Context, tx *stage, worker *rules.Worker) 
 	return nil, nil
 }
 
-// newLease applies the slot rule and claims in the ordinary order.
-func (c *carried) newLease(ctx context.Context, tx *stage, worker *rules.Worker) (*claimed, error) {
+// newLease applies the slot rule and claims in the ordinary order. A task that the report itself has
+// just made is claimed without a look at the database, unless an earlier one is there.
+func (c *carried) newLease(ctx context.Context, tx *stage, worker *rules.Worker) error {
 	p := c.poll
 	free, err := c.hasSlot(ctx, tx, worker)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !free {
-		return nil, declineSlotOccupied()
+		return declineSlotOccupied()
 	}
-	l, err := tx.Claim(ctx, p.claimFilter(worker))
-	if isNotFound(err) {
-		return nil, p.nothing(ctx, tx, worker)
+	filter := p.claimFilter(worker)
+	head, err := tx.Head(ctx, filter)
+	if err != nil && !isNotFound(err) {
+		return err
 	}
-	if err != nil {
-		return nil, err
+	own := tx.ready(&filter)
+	switch {
+	case own == nil && err != nil:
+		return p.nothing(ctx, tx, worker)
+	case own != nil && (err != nil || own.Before(head.Priority, head.OrderAt, head.TaskID)):
+		if l := tx.lockedOf(own); l != nil {
+			return c.takeOwn(ctx, tx, l, worker)
+		}
 	}
-	if t := p.begin(ctx, tx, l); t.DeadlinePassed() ||
-		p.kind.kind == rules.KindActivity && l.Activity.DueTimeout(t.Now) != "" {
-		return nil, declineEmpty() // it is over, not claimable; the due loop settles it
+	return c.takeStored(ctx, tx, filter, worker)
+}
+
+// takeOwn leases a task of the held effects and folds the claim into them. Nothing is written before the
+// claim stands, so that a decline has nothing to undo.
+func (c *carried) takeOwn(ctx context.Context, tx *stage, l *store.Locked, worker *rules.Worker) error {
+	if c.over(ctx, tx, l) {
+		return declineEmpty()
 	}
-	got := p.lease(ctx, tx, l, worker)
+	got := c.poll.lease(ctx, tx, l, worker)
 	eff, err := got.effects()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return got, tx.write(ctx, eff)
+	if err := c.grantLease(ctx, tx, got); err != nil {
+		return err
+	}
+	tx.fold(got, eff)
+	return nil
+}
+
+// takeStored claims as the ordinary poll does, inside a savepoint: a decline found half-way leaves
+// nothing of the claim.
+func (c *carried) takeStored(ctx context.Context, tx *stage, filter store.Claim, worker *rules.Worker) error {
+	return tx.Savepoint(ctx, func() error {
+		l, err := tx.Claim(ctx, filter)
+		if isNotFound(err) {
+			return c.poll.nothing(ctx, tx, worker)
+		}
+		if err != nil {
+			return err
+		}
+		if c.over(ctx, tx, l) {
+			return declineEmpty()
+		}
+		got := c.poll.lease(ctx, tx, l, worker)
+		eff, err := got.effects()
+		if err != nil {
+			return err
+		}
+		if err := tx.write(ctx, eff); err != nil {
+			return err
+		}
+		return c.grantLease(ctx, tx, got)
+	})
+}
+
+// over reports a task whose run or activity is past a deadline: it is not claimable, and the due loop
+// settles it.
+func (c *carried) over(ctx context.Context, tx *stage, l *store.Locked) bool {
+	t := c.poll.begin(ctx, tx, l)
+	return t.DeadlinePassed() || c.poll.kind.kind == rules.KindActivity && l.Activity.DueTimeout(t.Now) != ""
 }
 
 // nothing says why there was nothing to claim.
@@ -96,8 +150,8 @@ func (p *poll) nothing(ctx context.Context, tx *stage, worker *rules.Worker) err
 	if p.kind.kind == rules.KindWorkflow && p.req.ProtocolMinor < rules.HighestHistoryFloor {
 		filter := p.claimFilter(worker)
 		filter.ProtocolMinor = rules.HighestHistoryFloor
-		_, err := tx.Claim(ctx, filter)
-		if err == nil {
+		_, err := tx.Head(ctx, filter)
+		if err == nil || isNotFound(err) && tx.ready(&filter) != nil {
 			return declineCapabilityMismatch()
 		}
 		if !isNotFound(err) {
@@ -114,5 +168,5 @@ func (c *carried) hasSlot(ctx context.Context, tx *stage, worker *rules.Worker) 
 		kind, limit = c.poll.kind.kind, c.poll.kind.limit(worker)
 	}
 	held, err := tx.CountLeases(ctx, worker.Namespace, worker.WorkerID, kind, c.poll.now())
-	return held < limit, err
+	return held+tx.leases(worker, kind) < limit, err
 }

@@ -13,7 +13,8 @@ import (
 type stage struct {
 	store.Tx
 	written []*rules.Effects
-	held    *rules.Worker // registration shared by this transaction; its rows cannot change meanwhile
+	pending *rules.Effects // decided, not yet written
+	held    *rules.Worker  // registration shared by this transaction; its rows cannot change meanwhile
 }
 
 // holdWorker shares a registration early, so that later reads of it cost nothing; a missing one is
@@ -35,17 +36,24 @@ func (s *stage) ShareWorker(ctx context.Context, namespace, workerID string) (ru
 	return worker, err
 }
 
-// write puts effects down; nil and empty effects write nothing.
+// write puts effects down, after what is held back; nil and empty effects write nothing.
 func (s *stage) write(ctx context.Context, eff *rules.Effects) error {
-	if eff == nil || eff.Empty() {
-		return nil
+	if err := s.flush(ctx); err != nil || eff == nil || eff.Empty() {
+		return err
 	}
+	return s.put(ctx, eff)
+}
+
+func (s *stage) put(ctx context.Context, eff *rules.Effects) error {
 	s.written = append(s.written, eff)
 	return s.Apply(ctx, eff)
 }
 
 // Savepoint implements store.Tx; what fn wrote is forgotten when it fails.
 func (s *stage) Savepoint(ctx context.Context, fn func() error) error {
+	if err := s.flush(ctx); err != nil {
+		return err
+	}
 	kept := len(s.written)
 	err := s.Tx.Savepoint(ctx, fn)
 	if err != nil {
@@ -60,7 +68,10 @@ func (e *Engine) transact(ctx context.Context, fn func(ctx context.Context, tx *
 	var done *stage
 	err := e.store.Transition(ctx, func(ctx context.Context, tx store.Tx) error {
 		done = &stage{Tx: tx}
-		return fn(ctx, done)
+		if err := fn(ctx, done); err != nil {
+			return err
+		}
+		return done.flush(ctx)
 	})
 	if err == nil || errors.Is(err, store.ErrOutcomeUnknown) {
 		e.committed(done.written)

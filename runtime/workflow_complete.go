@@ -34,7 +34,7 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 		if eff, kept, err = e.completeWorkflowTask(ctx, tx, &req, &result); err != nil {
 			return err
 		}
-		if err = tx.write(ctx, eff); err != nil || carried == nil || !result.Recorded {
+		if err = tx.hold(ctx, eff); err != nil || carried == nil || !result.Recorded {
 			return err
 		}
 		return carried.grant(ctx, tx)

@@ -111,7 +111,11 @@ func testSavepoint(t *testing.T, empty Empty) {
 		play := func(carries bool) (answer, string, trace) {
 			s := w.scene(t)
 			s.register(nil)
+			// The task that the poll takes is another run's: one that the report makes is claimed before
+			// anything is written.
+			first := s.workflowReport(s.leased(), schedule())
 			r := s.workflowReport(s.leased(), schedule())
+			first.do()
 			if continued {
 				r.do()
 				task := s.pollActivity()

@@ -16,6 +16,17 @@ func (w *Worker) Fresh(now, staleAfter int64) bool {
 	return w.WorkerID != "" && w.Status == WorkerActive && now-w.LastSeenAt <= staleAfter
 }
 
+// Before reports whether a task comes before another place in claim order: priority, fairness and age.
+func (task *Task) Before(priority, orderAt int64, taskID string) bool {
+	if task.Priority != priority {
+		return task.Priority < priority
+	}
+	if task.OrderAt != orderAt {
+		return task.OrderAt < orderAt
+	}
+	return task.TaskID < taskID
+}
+
 // Worker statuses.
 const (
 	WorkerActive   = "active"

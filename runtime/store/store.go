@@ -5,6 +5,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"dwserver/runtime/rules"
 )
@@ -59,6 +60,10 @@ type Tx interface {
 	// claimable when it is ready, due, of one of the types, and allowed for build and protocol.
 	Claim(ctx context.Context, c Claim) (*Locked, error)
 
+	// Head is the first claimable task of committed state and of this transaction's applied writes, in
+	// claim order and without a lock: another transaction may hold or take it. ErrNotFound when there is none.
+	Head(ctx context.Context, c Claim) (Head, error)
+
 	GetActivity(ctx context.Context, executionID string) (rules.Activity, error)
 	GetAttempt(ctx context.Context, attemptID string) (rules.Attempt, error)
 	GetTimer(ctx context.Context, timerID string) (rules.Timer, error)
@@ -86,10 +91,12 @@ type Tx interface {
 	ListReceivedSignals(ctx context.Context, runID string) ([]rules.Signal, error) // ordered by command sequence
 	// ListLeases locks and lists the tasks a worker holds leased.
 	ListLeases(ctx context.Context, namespace, workerID string) ([]rules.Task, error)
-	// CountUnresolved counts the steps with an authored sequence in [from, to) that are not
-	// (yet) successful: activities not completed, timers not fired, waits not satisfied.
+	// CountUnresolved counts the steps with an authored sequence in [from, to) that are not (yet)
+	// successful: activities not completed, timers not fired, waits not satisfied. An open condition
+	// wait does not count: only the worker knows whether it still waits.
 	CountUnresolved(ctx context.Context, runID string, from, to int64) (int64, error)
-	// CountResolved counts the steps with an authored sequence in [from, to) that ended in any way.
+	// CountResolved counts the steps with an authored sequence in [from, to) that ended in any way,
+	// and the condition waits, open ones as well.
 	CountResolved(ctx context.Context, runID string, from, to int64) (int64, error)
 	// ListSteps lists the steps (activities, timers other than wait timeouts, waits) with an
 	// authored sequence in [from, to), ordered by sequence.
@@ -124,6 +131,20 @@ type Claim struct {
 	BuildID       string // claims tasks without compatibility, or with this one
 	ProtocolMinor int64  // claims tasks whose history needs at most this minor
 	Now           int64
+}
+
+// Head is a claimable task by its place in claim order.
+type Head struct {
+	Priority int64
+	OrderAt  int64
+	TaskID   string
+}
+
+// Admits reports whether a poll may take a task as it stands.
+func (c *Claim) Admits(task *rules.Task) bool {
+	return task.Status == rules.TaskReady && task.Namespace == c.Namespace && task.TaskQueue == c.TaskQueue &&
+		task.Kind == c.Kind && slices.Contains(c.TypeNames, task.TypeName) && task.AvailableAt <= c.Now &&
+		(task.Compatibility == "" || task.Compatibility == c.BuildID) && task.MinProtocol <= c.ProtocolMinor
 }
 
 // Reader reads committed state without locks or a write transaction. A missing row is ErrNotFound.

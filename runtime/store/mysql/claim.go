@@ -62,6 +62,18 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 	return nil, t.note(locking.Busy{TaskID: taken})
 }
 
+// Head implements store.Tx.
+func (t *tx) Head(ctx context.Context, c store.Claim) (store.Head, error) {
+	if len(c.TypeNames) == 0 {
+		return store.Head{}, store.ErrNotFound
+	}
+	heads, err := t.heads(ctx, c)
+	if err != nil || len(heads) == 0 {
+		return store.Head{}, cmp.Or(err, store.ErrNotFound)
+	}
+	return store.Head{Priority: heads[0].Priority, OrderAt: heads[0].OrderAt, TaskID: heads[0].TaskID}, nil
+}
+
 // heads lists the first claimable task of each type and build, in claim order, by one statement.
 func (t *tx) heads(ctx context.Context, c store.Claim) (list []head, err error) {
 	builds := []string{""}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -53,6 +54,15 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 		return nil, t.note(locking.Busy{TaskID: heads[0].TaskID})
 	}
 	return nil, store.ErrNotFound
+}
+
+// Head implements store.Tx.
+func (t *tx) Head(ctx context.Context, c store.Claim) (store.Head, error) {
+	heads, err := t.heads(ctx, c, lanes(c))
+	if err != nil || len(heads) == 0 {
+		return store.Head{}, cmp.Or(err, store.ErrNotFound)
+	}
+	return store.Head{Priority: heads[0].Priority, OrderAt: heads[0].OrderAt, TaskID: heads[0].TaskID}, nil
 }
 
 // heads are the lanes that have a claimable task, the one to be claimed first in front.

@@ -125,6 +125,23 @@ func absent(err error) error {
 
 // Claim implements store.Tx: one index seek per type and build, the best candidate wins.
 func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
+	head, err := t.Head(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	task, err := t.GetTask(ctx, head.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	run, err := t.lockRun(task.RunID, func() (sqlitedb.WorkflowRun, error) { return t.q.RunLock(t.ctx, task.RunID) })
+	if err := absent(err); err != nil {
+		return nil, err
+	}
+	return t.whole(ctx, &store.Locked{Task: task, Run: run}, "", true)
+}
+
+// Head implements store.Tx: one seek a type and build.
+func (t *tx) Head(_ context.Context, c store.Claim) (store.Head, error) {
 	var best sqlitedb.TaskFindClaimableRow
 	builds := [2]string{"", c.BuildID}
 	n := 2
@@ -138,7 +155,7 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 				Compatibility: build, Now: c.Now, ProtocolMinor: c.ProtocolMinor,
 			})
 			if err := absent(t.end(err)); err != nil {
-				return nil, err
+				return store.Head{}, err
 			}
 			if row.TaskID != "" && (best.TaskID == "" || before(row, best)) {
 				best = row
@@ -146,17 +163,9 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 		}
 	}
 	if best.TaskID == "" {
-		return nil, store.ErrNotFound
+		return store.Head{}, store.ErrNotFound
 	}
-	task, err := t.GetTask(ctx, best.TaskID)
-	if err != nil {
-		return nil, err
-	}
-	run, err := t.lockRun(task.RunID, func() (sqlitedb.WorkflowRun, error) { return t.q.RunLock(t.ctx, task.RunID) })
-	if err := absent(err); err != nil {
-		return nil, err
-	}
-	return t.whole(ctx, &store.Locked{Task: task, Run: run}, "", true)
+	return store.Head{Priority: best.Priority, OrderAt: best.OrderAt, TaskID: best.TaskID}, nil
 }
 
 // before is claim order.
