@@ -26,8 +26,8 @@ type Options struct {
 	WorkerStaleAfter    time.Duration // twice the poll time, at least 60 s
 	HeartbeatInterval   time.Duration // advertised worker heartbeat, 10 s
 	DefaultNamespace    string        // "default"
-	// SignalValue turns the envelope of a signal's argument list into that of its value; the
-	// payload codec lives outside the engine. nil keeps the list.
+	// SignalValue turns the envelope of a signal's argument list into that of its value, nil where no
+	// value stands for the list; the payload codec lives outside the engine. A nil function keeps the list.
 	SignalValue func(arguments []byte) []byte
 }
 

@@ -19,7 +19,7 @@ SELECT CAST(
        AND timers.status IN ('fired', 'cancelled') AND timers.kind = '') +
     (SELECT COUNT(*) FROM waits
      WHERE waits.run_id = ? AND waits.sequence >= ? AND waits.sequence < ?
-       AND waits.status IN ('satisfied', 'timed_out', 'cancelled'))
+       AND (waits.status IN ('satisfied', 'timed_out', 'cancelled') OR waits.kind = 'condition'))
     AS SIGNED) AS steps
 `
 
@@ -29,7 +29,7 @@ type StepCountResolvedParams struct {
 	ToSequence   int64
 }
 
-// Steps that ended in any way.
+// Steps that ended in any way, and condition waits, open ones as well.
 func (q *Queries) StepCountResolved(ctx context.Context, arg StepCountResolvedParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, StepCountResolved,
 		arg.RunID,
@@ -57,7 +57,7 @@ SELECT CAST(
        AND timers.status IN ('pending', 'cancelled') AND timers.kind = '') +
     (SELECT COUNT(*) FROM waits
      WHERE waits.run_id = ? AND waits.sequence >= ? AND waits.sequence < ?
-       AND waits.status IN ('open', 'timed_out', 'cancelled'))
+       AND (waits.status IN ('timed_out', 'cancelled') OR waits.status = 'open' AND waits.kind <> 'condition'))
     AS SIGNED) AS steps
 `
 
@@ -67,7 +67,8 @@ type StepCountUnresolvedParams struct {
 	ToSequence   int64
 }
 
-// Steps not (yet) successful: activities not completed, timers not fired, waits not satisfied.
+// Steps not (yet) successful: activities not completed, timers not fired, waits not satisfied. Open condition waits
+// do not count: only the worker knows whether they still wait.
 func (q *Queries) StepCountUnresolved(ctx context.Context, arg StepCountUnresolvedParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, StepCountUnresolved,
 		arg.RunID,

@@ -1,5 +1,6 @@
 -- name: StepCountUnresolved :one
--- Steps not (yet) successful: activities not completed, timers not fired, waits not satisfied.
+-- Steps not (yet) successful: activities not completed, timers not fired, waits not satisfied. Open condition waits
+-- do not count: only the worker knows whether they still wait.
 SELECT CAST(
     (SELECT COUNT(*) FROM activities
      WHERE activities.run_id = sqlc.arg(run_id) AND activities.sequence >= sqlc.arg(from_sequence) AND activities.sequence < sqlc.arg(to_sequence)
@@ -9,11 +10,11 @@ SELECT CAST(
        AND timers.status IN ('pending', 'cancelled') AND timers.kind = '') +
     (SELECT COUNT(*) FROM waits
      WHERE waits.run_id = sqlc.arg(run_id) AND waits.sequence >= sqlc.arg(from_sequence) AND waits.sequence < sqlc.arg(to_sequence)
-       AND waits.status IN ('open', 'timed_out', 'cancelled'))
+       AND (waits.status IN ('timed_out', 'cancelled') OR waits.status = 'open' AND waits.kind <> 'condition'))
     AS SIGNED) AS steps;
 
 -- name: StepCountResolved :one
--- Steps that ended in any way.
+-- Steps that ended in any way, and condition waits, open ones as well.
 SELECT CAST(
     (SELECT COUNT(*) FROM activities
      WHERE activities.run_id = sqlc.arg(run_id) AND activities.sequence >= sqlc.arg(from_sequence) AND activities.sequence < sqlc.arg(to_sequence)
@@ -23,7 +24,7 @@ SELECT CAST(
        AND timers.status IN ('fired', 'cancelled') AND timers.kind = '') +
     (SELECT COUNT(*) FROM waits
      WHERE waits.run_id = sqlc.arg(run_id) AND waits.sequence >= sqlc.arg(from_sequence) AND waits.sequence < sqlc.arg(to_sequence)
-       AND waits.status IN ('satisfied', 'timed_out', 'cancelled'))
+       AND (waits.status IN ('satisfied', 'timed_out', 'cancelled') OR waits.kind = 'condition'))
     AS SIGNED) AS steps;
 
 -- name: StepList :many

@@ -32,10 +32,11 @@ func (t *Transition) CompleteWorkflowTask(in *CompletionInput) (*Completion, *Re
 	if r := t.checkPending(in.Commands); r != nil {
 		return nil, r
 	}
-	commands, r := dropResent(in.Commands, t.Run.LastStepSequence, in.Steps)
+	commands, unmet, r := dropResent(in.Commands, t.Run.LastStepSequence, in.Steps)
 	if r != nil {
 		return nil, r
 	}
+	in.Waits.unmet = unmet
 	if r := checkGroups(commands, t.Run.LastStepSequence); r != nil {
 		return nil, r
 	}

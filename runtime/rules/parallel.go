@@ -136,10 +136,11 @@ func ResentRange(commands []WorkflowCommand) (from, to int64, ok bool) {
 }
 
 // dropResent removes commands that only name members of a group opened before: an SDK that replays
-// a group with members still open sends the whole group again. steps are the run's steps in the
-// batch's range. A command that names a past position with another step is invalid.
-func dropResent(commands []WorkflowCommand, lastStep int64, steps []Step) ([]WorkflowCommand, *Refusal) {
-	kept := commands[:0:0]
+// a group with members still open sends the whole group again, or the conditions in it that are still
+// false. steps are the run's steps in the batch's range. A command that names a past position with
+// another step is invalid. unmet are the positions of the condition waits among them.
+func dropResent(commands []WorkflowCommand, lastStep int64, steps []Step) (kept []WorkflowCommand, unmet []int64, r *Refusal) {
+	kept = commands[:0:0]
 	for i := range commands {
 		c := &commands[i]
 		if !c.grouped() || c.sequence() > lastStep {
@@ -147,11 +148,14 @@ func dropResent(commands []WorkflowCommand, lastStep int64, steps []Step) ([]Wor
 			continue
 		}
 		if !resent(c, steps) {
-			return nil, Refuse("invalid_commands", "A parallel group does not fit the run's history.").
+			return nil, nil, Refuse("invalid_commands", "A parallel group does not fit the run's history.").
 				With("command_index", int64(i))
 		}
+		if c.Type == "open_condition_wait" {
+			unmet = append(unmet, c.sequence())
+		}
 	}
-	return kept, nil
+	return kept, unmet, nil
 }
 
 func resent(c *WorkflowCommand, steps []Step) bool {

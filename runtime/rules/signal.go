@@ -74,14 +74,16 @@ func (t *Transition) applySignal(id string, waits *Waits) {
 		return
 	}
 	w := waits.signalWait(s)
-	if w == nil {
-		w = waits.newestCondition()
-	}
-	if w == nil { // nothing waits for it any more: it stays for who will
+	if w == nil && waits.newestCondition() == nil { // nothing waits for it any more: it stays for who will
 		return
 	}
-	step := w.Sequence
-	s.Status, s.ClosedAt, s.WorkflowSequence = SignalApplied, t.Now, step
+	if w == nil {
+		w = waits.newestMet()
+	}
+	s.Status, s.ClosedAt = SignalApplied, t.Now
+	if w != nil {
+		s.WorkflowSequence = w.Sequence
+	}
 	t.Run.PendingSignals--
 	t.Eff.Signals = append(t.Eff.Signals, *s)
 	t.Eff.Commands = append(t.Eff.Commands, Command{CommandID: s.CommandID, AppliedAt: t.Now})
@@ -89,6 +91,13 @@ func (t *Transition) applySignal(id string, waits *Waits) {
 	t.Run.MessagePosition++
 	t.Record("MessageCursorAdvanced", 0, NewObject(256).Str("stream_key", "instance:"+t.Run.WorkflowID).
 		Int("previous_position", position).Int("new_position", position+1))
+	if w != nil {
+		t.satisfy(w, s, waits)
+	}
+}
+
+// satisfy closes the wait that a signal resumes.
+func (t *Transition) satisfy(w *Wait, s *Signal, waits *Waits) {
 	w.Status, w.ClosedAt = WaitSatisfied, t.Now
 	t.Run.OpenWaits--
 	t.Eff.Waits = append(t.Eff.Waits, *w)
@@ -97,12 +106,13 @@ func (t *Transition) applySignal(id string, waits *Waits) {
 		if timer != nil {
 			t.cancelTimer(timer, w.keys())
 		}
-		t.Record("SignalApplied", step, NewObject(512+len(s.Arguments)).Str("workflow_command_id", s.CommandID).
+		member, value := t.signalValue(s.Arguments)
+		t.Record("SignalApplied", w.Sequence, NewObject(512+len(s.Arguments)).Str("workflow_command_id", s.CommandID).
 			Str("signal_id", s.SignalID).Str("signal_name", s.Name).Str("signal_wait_id", w.WaitID).
-			Int("sequence", step).Raw("value", t.signalValue(s.Arguments)).Members(w.Parallel))
+			Int("sequence", w.Sequence).Raw(member, value).Members(w.Parallel))
 		return
 	}
-	t.Record("ConditionWaitSatisfied", step, w.event().Str("timer_id", w.TimerID).
+	t.Record("ConditionWaitSatisfied", w.Sequence, w.event().Str("timer_id", w.TimerID).
 		Str("workflow_signal_id", s.SignalID).Str("signal_name", s.Name).Str("signal_wait_id", s.WaitID).
 		Members(w.Parallel))
 	if timer != nil {
@@ -146,10 +156,15 @@ func (t *Transition) resumesOnSignal(payload []byte) string {
 	return p.Signal
 }
 
-// signalValue is what SignalApplied carries: the one argument, or the list of several.
-func (t *Transition) signalValue(arguments []byte) []byte {
+// signalValue is what SignalApplied carries: as "value" the one argument, or the list of several. SDKs that
+// wait for argument lists take any other value for a list of one; where that would not give back what the
+// signal brought, the event carries the list itself as "arguments".
+func (t *Transition) signalValue(arguments []byte) (member string, value []byte) {
 	if t.SignalValue == nil {
-		return arguments
+		return "value", arguments
 	}
-	return t.SignalValue(arguments)
+	if value = t.SignalValue(arguments); value == nil {
+		return "arguments", arguments
+	}
+	return "value", value
 }

@@ -106,16 +106,33 @@ func TestApplicationOrder(t *testing.T) {
 }
 
 func TestSignalValue(t *testing.T) {
-	w := newWorld(t)
-	w.complete(signalWait("go"))
-	w.signal("go")
-	task := w.claim()
-	tr := w.begin()
-	tr.SignalValue = func(arguments []byte) []byte { return []byte(`{"of":` + string(arguments) + `}`) }
-	_, r := tr.CompleteWorkflowTask(&CompletionInput{Task: task, Waits: *w.loadWaits()})
-	require.Nil(t, r)
-	w.write(tr)
-	require.Equal(t, map[string]any{"of": map[string]any{"codec": "avro", "blob": "AQ=="}}, w.event("SignalApplied")["value"])
+	arguments := map[string]any{"codec": "avro", "blob": "AQ=="}
+	for name, row := range map[string]struct {
+		value func(arguments []byte) []byte
+		want  map[string]any
+	}{
+		"a value that stands for the list": {
+			func(arguments []byte) []byte { return []byte(`{"of":` + string(arguments) + `}`) },
+			map[string]any{"value": map[string]any{"of": arguments}},
+		},
+		"none does": {func([]byte) []byte { return nil }, map[string]any{"arguments": arguments}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.complete(signalWait("go"))
+			w.signal("go")
+			task := w.claim()
+			tr := w.begin()
+			tr.SignalValue = row.value
+			_, r := tr.CompleteWorkflowTask(&CompletionInput{Task: task, Waits: *w.loadWaits()})
+			require.Nil(t, r)
+			w.write(tr)
+			applied := w.event("SignalApplied")
+			for _, member := range []string{"value", "arguments"} {
+				require.Equal(t, row.want[member], applied[member], member)
+			}
+		})
+	}
 }
 
 // A worker that finds its condition still false sends it again: a new wait with a fresh timeout (3.5).

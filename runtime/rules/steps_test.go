@@ -92,6 +92,10 @@ func (w *world) barrier(from, to int64) (unsuccessful, open int64) {
 		if s.Sequence < from || s.Sequence >= to {
 			continue
 		}
+		if s.Kind == WaitCondition && s.Status == WaitOpen {
+			open-- // as every store counts it
+			continue
+		}
 		switch s.Status {
 		case ActivityCompleted, TimerFired, WaitSatisfied:
 			open--

@@ -15,8 +15,8 @@ type Transition struct {
 	// allowed for runs without a key.
 	LastFairOrder func(queue, kind string) int64
 	fairLast      map[string]int64
-	// SignalValue turns the envelope of a signal's argument list into that of its value; nil keeps
-	// the list. The codec lives outside the rules.
+	// SignalValue turns the envelope of a signal's argument list into that of its value, nil where no
+	// value stands for the list; a nil function keeps the list. The codec lives outside the rules.
 	SignalValue func(arguments []byte) []byte
 
 	// Open workflow task of the run as locked; zero when none.

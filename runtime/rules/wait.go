@@ -1,5 +1,7 @@
 package rules
 
+import "slices"
+
 // keys are the members by which a wait's events, and those of its timeout timer, name it.
 func (w *Wait) keys() []byte {
 	o := NewObject(384)
@@ -51,6 +53,7 @@ type Waits struct {
 	Open    []Wait   // ordered by opening
 	Timers  []Timer  // pending timers of the run; only those of waits are looked at here
 	Signals []Signal // received, ordered by command sequence
+	unmet   []int64  // steps of condition waits in groups that the completing worker found false again
 }
 
 // open is the open wait of an id, nil when there is none.
@@ -67,6 +70,17 @@ func (ws *Waits) open(id string) *Wait {
 func (ws *Waits) newestCondition() *Wait {
 	for i := len(ws.Open) - 1; i >= 0; i-- {
 		if w := &ws.Open[i]; w.Kind == WaitCondition && w.Status == WaitOpen {
+			return w
+		}
+	}
+	return nil
+}
+
+// newestMet is newestCondition without the waits of a group that the completing worker sent again: it found
+// those still false, and their place in the group lets no other wait take over from them.
+func (ws *Waits) newestMet() *Wait {
+	for i := len(ws.Open) - 1; i >= 0; i-- {
+		if w := &ws.Open[i]; w.Kind == WaitCondition && w.Status == WaitOpen && !slices.Contains(ws.unmet, w.Sequence) {
 			return w
 		}
 	}

@@ -102,7 +102,8 @@ func groupRange(parallel []byte) (from, to int64, err error) {
 }
 
 // Barrier answers how many members of a group are not successful, and how many have not ended,
-// both as stored before the transition: the member that ends now still counts.
+// both as stored before the transition: the member that ends now still counts. An open condition wait
+// counts as neither, since only the worker knows whether its predicate holds by now.
 type Barrier func(from, to int64) (unsuccessful, open int64)
 
 // wakes is rule 3.3 for a success: outside a group it wakes, in a group when it leaves no member
