@@ -60,7 +60,7 @@ func (e *Engine) completeWorkflowTask(ctx context.Context, tx store.Tx, req *Com
 	if done, err := repeatedCompletion(req, l, result); done || err != nil {
 		return nil, nil, err
 	}
-	eff, refusal, err := e.heldTask(ctx, tx, &req.WorkflowFence, l)
+	eff, refusal, err := e.reportedTask(ctx, tx, &req.WorkflowFence, l)
 	if refusal != nil || err != nil {
 		return eff, refusal, err
 	}
@@ -109,12 +109,22 @@ func repeatedCompletion(req *CompleteWorkflowTaskRequest, l *store.Locked, resul
 	return true, nil
 }
 
-// heldTask judges the fence under the lock. A refusal that also changes state (a lease or a deadline
-// that has passed unnoticed) comes with its effects.
+// reportedTask judges the fence of a completion or a failure under the lock. A refusal that also changes
+// state (a lease or a deadline that has passed unnoticed) comes with its effects.
+func (e *Engine) reportedTask(ctx context.Context, tx store.Tx, f *WorkflowFence, l *store.Locked) (*rules.Effects, *Refusal, error) {
+	return e.fencedTask(ctx, tx, f, l, true)
+}
+
+// heldTask is reportedTask for a worker that only says that it still has the task.
 func (e *Engine) heldTask(ctx context.Context, tx store.Tx, f *WorkflowFence, l *store.Locked) (*rules.Effects, *Refusal, error) {
+	return e.fencedTask(ctx, tx, f, l, false)
+}
+
+func (e *Engine) fencedTask(ctx context.Context, tx store.Tx, f *WorkflowFence, l *store.Locked, report bool) (
+	*rules.Effects, *Refusal, error) {
 	in := rules.FenceInput{
 		Run: &l.Run, Task: &l.Task, Owner: &l.Owner, LeaseOwner: f.LeaseOwner, Attempt: f.Attempt,
-		Now: e.now(), StaleAfter: e.opt.WorkerStaleAfter.Microseconds(),
+		Now: e.now(), StaleAfter: e.opt.WorkerStaleAfter.Microseconds(), Report: report,
 	}
 	r, expired := in.Workflow()
 	switch {
@@ -125,8 +135,12 @@ func (e *Engine) heldTask(ctx context.Context, tx store.Tx, f *WorkflowFence, l 
 		return nil, nil, rejected(f, r)
 	case e.begin(ctx, tx, l).DeadlinePassed():
 		eff, err := e.timeOutRun(ctx, tx, l)
-		return eff, rejected(f, refuse("run_timed_out", "The run's deadline has passed.").
-			With("run_id", l.Run.RunID).With("run_status", rules.RunFailed)), err
+		if err != nil {
+			return nil, nil, err
+		}
+		l.Task.Status = rules.TaskCancelled // as the effects write it
+		r, _ := in.Workflow()
+		return eff, rejected(f, r), nil
 	}
 	return nil, nil, nil
 }

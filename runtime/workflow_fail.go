@@ -19,7 +19,7 @@ func (e *Engine) FailWorkflowTask(ctx context.Context, req FailWorkflowTaskReque
 		if err != nil {
 			return nil, err
 		}
-		eff, refusal, err := e.heldTask(ctx, tx, &req.WorkflowFence, l)
+		eff, refusal, err := e.reportedTask(ctx, tx, &req.WorkflowFence, l)
 		if refusal != nil || err != nil {
 			kept = refusal
 			return eff, err

@@ -1675,6 +1675,7 @@ const (
 	WorkflowTaskFenceErrorReasonLeaseExpired                WorkflowTaskFenceErrorReason = "lease_expired"
 	WorkflowTaskFenceErrorReasonLeaseOwnerMismatch          WorkflowTaskFenceErrorReason = "lease_owner_mismatch"
 	WorkflowTaskFenceErrorReasonRunClosed                   WorkflowTaskFenceErrorReason = "run_closed"
+	WorkflowTaskFenceErrorReasonRunTimedOut                 WorkflowTaskFenceErrorReason = "run_timed_out"
 	WorkflowTaskFenceErrorReasonStaleWorkerRegistration     WorkflowTaskFenceErrorReason = "stale_worker_registration"
 	WorkflowTaskFenceErrorReasonTaskNotLeased               WorkflowTaskFenceErrorReason = "task_not_leased"
 	WorkflowTaskFenceErrorReasonTaskNotWorkflow             WorkflowTaskFenceErrorReason = "task_not_workflow"
@@ -1691,6 +1692,8 @@ func (e WorkflowTaskFenceErrorReason) Valid() bool {
 	case WorkflowTaskFenceErrorReasonLeaseOwnerMismatch:
 		return true
 	case WorkflowTaskFenceErrorReasonRunClosed:
+		return true
+	case WorkflowTaskFenceErrorReasonRunTimedOut:
 		return true
 	case WorkflowTaskFenceErrorReasonStaleWorkerRegistration:
 		return true
@@ -3416,7 +3419,10 @@ type WorkflowTaskFenceError struct {
 	Renewed         *bool   `json:"renewed,omitempty"`
 	RunClosedAt     *string `json:"run_closed_at,omitempty"`
 	RunClosedReason *string `json:"run_closed_reason,omitempty"`
-	RunStatus       *string `json:"run_status,omitempty"`
+
+	// RunID Of a closed run.
+	RunID     *string `json:"run_id,omitempty"`
+	RunStatus *string `json:"run_status,omitempty"`
 
 	// ServerCapabilities What this server can do; the same object on every reply and in cluster info.
 	ServerCapabilities  ReplyCapabilities `json:"server_capabilities,omitempty"`

@@ -9,6 +9,7 @@ type FenceInput struct {
 	Attempt    int64   // as the caller says
 	Now        int64
 	StaleAfter int64 // micros
+	Report     bool  // the caller completes or fails the task
 }
 
 // Fresh reports whether a registration is active and was seen within staleAfter micros.
@@ -34,7 +35,8 @@ const (
 )
 
 // Workflow judges the fence in the contract's order: run closed, leased, owner, attempt, expiry,
-// registration. nil means that the caller holds the task. expired says that the lease is over but
+// registration. A report to a run that its deadline closed is answered alike whether the report or the sweep
+// found that out (commands-and-history.md 2.3): run_timed_out. nil means that the caller holds the task. expired says that the lease is over but
 // nobody has recovered it yet.
 func (f *FenceInput) Workflow() (r *Refusal, expired bool) {
 	task := f.Task
@@ -70,7 +72,11 @@ func (f *FenceInput) runClosed(base func(reason, message string) *Refusal) *Refu
 		stop = "run_" + f.Run.Status
 	}
 	task := f.Task
-	return base("run_closed", "The run is closed.").With("stop_reason", stop).
+	r := base("run_closed", "The run is closed.")
+	if f.Report && f.Run.ClosedReason == "timed_out" {
+		r = base("run_timed_out", "The run's deadline has passed.")
+	}
+	return r.With("run_id", f.Run.RunID).With("stop_reason", stop).
 		With("cancel_requested", f.Run.Status == RunCancelled || f.Run.Status == RunTerminated).
 		With("can_continue", false).With("run_status", f.Run.Status).With("run_closed_reason", f.Run.ClosedReason).
 		With("run_closed_at", timeOrNil(f.Run.ClosedAt)).With("task_status", task.Status).

@@ -71,16 +71,30 @@ func TestWorkflowFenceRegistration(t *testing.T) {
 func TestRunClosedTellsWhy(t *testing.T) {
 	for status, cancelled := range map[string]bool{RunCompleted: false, RunFailed: false, RunCancelled: true, RunTerminated: true} {
 		f := &FenceInput{
-			Run:  &Run{Status: status, ClosedReason: "why", ClosedAt: epoch},
+			Run:  &Run{RunID: "r", Status: status, ClosedReason: "why", ClosedAt: epoch},
 			Task: &Task{Status: TaskCancelled, LeaseOwner: "w", LeaseExpiresAt: Never}, Owner: &Worker{}, LeaseOwner: "w", Attempt: 1,
 		}
 		r, _ := f.Workflow()
 		require.Equal(t, "run_closed", r.Reason)
 		require.Equal(t, map[string]any{
-			"task_id": "", "workflow_task_attempt": int64(1), "stop_reason": "run_" + status, "cancel_requested": cancelled,
+			"task_id": "", "workflow_task_attempt": int64(1), "run_id": "r", "stop_reason": "run_" + status, "cancel_requested": cancelled,
 			"can_continue": false, "run_status": status, "run_closed_reason": "why", "run_closed_at": FormatTime(epoch),
 			"task_status": TaskCancelled, "lease_owner": "w", "lease_expires_at": nil,
 		}, r.Fields)
+	}
+}
+
+// A report to a run that its deadline closed; a heartbeat only learns that the run is closed.
+func TestTimedOutRunTellsReports(t *testing.T) {
+	for report, reason := range map[bool]string{true: "run_timed_out", false: "run_closed"} {
+		f := &FenceInput{
+			Run: &Run{RunID: "r", Status: RunFailed, ClosedReason: "timed_out", ClosedAt: epoch}, Report: report,
+			Task: &Task{Status: TaskCancelled, LeaseOwner: "w"}, Owner: &Worker{}, LeaseOwner: "w", Attempt: 1,
+		}
+		r, _ := f.Workflow()
+		require.Equal(t, reason, r.Reason)
+		require.Equal(t, []any{"r", RunFailed, "timed_out"},
+			[]any{r.Fields["run_id"], r.Fields["run_status"], r.Fields["run_closed_reason"]})
 	}
 }
 
