@@ -64,7 +64,7 @@ func (w *Worker) continued(l *lease, next *continuation, a *completion) {
 		w.runs.drop(l.runID)
 		w.tally.count("continuation_unanswered")
 	case !a.continuation.accepted:
-		w.tally.count("continuation_declined:"+a.continuation.reason)
+		w.tally.count("continuation_declined:" + a.continuation.reason)
 	case next.closes:
 		w.runs.drop(l.runID)
 		w.tally.count("continued")

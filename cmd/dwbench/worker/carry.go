@@ -137,7 +137,7 @@ func (w *Worker) granted(conn *wire.Conn, c carried, a *completion, retried bool
 			w.tally.count("carried_lease")
 			out.leases = append(out.leases, answer.lease)
 		case answer.attempted:
-			w.tally.count("carried_declined:"+answer.reason)
+			w.tally.count("carried_declined:" + answer.reason)
 			if answer.reason != "empty" {
 				out.unsettled[k] = id
 			}
