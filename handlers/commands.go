@@ -72,7 +72,7 @@ var commandFields = map[string]commandField{
 	"parent_close_policy":              textMember(func(c *rules.WorkflowCommand) **string { return &c.ParentClosePolicy }),
 	"cancellation_policy":              textMember(func(c *rules.WorkflowCommand) **string { return &c.CancellationPolicy }),
 	"outcome":                          textMember(func(c *rules.WorkflowCommand) **string { return &c.Outcome }),
-	"attempts":                         rawMember(func(c *rules.WorkflowCommand) *[]byte { return &c.Attempts }),
+	"attempts":                         func(c *rules.WorkflowCommand, v jsondoc.Value) { c.Attempts = attemptsOf(v) },
 	"execution_mode":                   textMember(func(c *rules.WorkflowCommand) **string { return &c.ExecutionMode }),
 	"timeout_kind":                     textMember(func(c *rules.WorkflowCommand) **string { return &c.TimeoutKind }),
 }

@@ -42,7 +42,7 @@ func runActivity(a *runtime.RunActivity) control.RunActivity {
 	out := control.RunActivity{
 		ActivityExecutionID: a.ExecutionID, Sequence: a.Sequence, ActivityType: a.ActivityType,
 		Status: control.RunActivityStatus(a.Status), ExecutionMode: control.RunActivityExecutionModeRemote,
-		TaskQueue: a.TaskQueue, AttemptCount: a.AttemptCount, RetryPolicy: a.RetryPolicy,
+		TaskQueue: a.TaskQueue, AttemptCount: a.AttemptCount, CurrentAttemptID: orNil(a.AttemptID), RetryPolicy: a.RetryPolicy,
 		CreatedAt: rules.FormatTime(a.CreatedAt), StartedAt: instantOrNull(a.StartedAt),
 		LastHeartbeatAt: instantOrNull(a.LastHeartbeatAt), ClosedAt: instantOrNull(a.ClosedAt),
 		Attempts: make([]control.RunActivityAttempt, len(a.Attempts)),
@@ -58,7 +58,7 @@ func runActivity(a *runtime.RunActivity) control.RunActivity {
 		t := &a.Attempts[i]
 		out.Attempts[i] = control.RunActivityAttempt{
 			ActivityAttemptID: t.AttemptID, WorkerAttemptID: orNil(t.WorkerAttemptID), AttemptNumber: t.AttemptNumber,
-			Status: control.RunActivityAttemptStatus(t.Status), LeaseOwner: t.LeaseOwner,
+			Status: control.RunActivityAttemptStatus(t.Status), TaskID: t.TaskID, LeaseOwner: t.LeaseOwner,
 			StartedAt: rules.FormatTime(t.StartedAt), LastHeartbeatAt: instantOrNull(t.LastHeartbeatAt),
 			ClosedAt: instantOrNull(t.ClosedAt),
 		}

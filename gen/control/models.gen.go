@@ -1534,9 +1534,12 @@ type RunActivity struct {
 	ClosedAt        *string               `json:"closed_at"`
 
 	// CreatedAt RFC 3339 in UTC with microseconds.
-	CreatedAt       Instant                  `json:"created_at"`
-	ExecutionMode   RunActivityExecutionMode `json:"execution_mode"`
-	LastHeartbeatAt *string                  `json:"last_heartbeat_at"`
+	CreatedAt Instant `json:"created_at"`
+
+	// CurrentAttemptID The last attempt
+	CurrentAttemptID *string                  `json:"current_attempt_id"`
+	ExecutionMode    RunActivityExecutionMode `json:"execution_mode"`
+	LastHeartbeatAt  *string                  `json:"last_heartbeat_at"`
 
 	// RetryPolicy The policy and timeouts as frozen when the activity was scheduled; absent when the command gave none.
 	RetryPolicy json.RawMessage `json:"retry_policy,omitempty"`
@@ -1565,6 +1568,9 @@ type RunActivityAttempt struct {
 	// StartedAt RFC 3339 in UTC with microseconds.
 	StartedAt Instant                  `json:"started_at"`
 	Status    RunActivityAttemptStatus `json:"status"`
+
+	// TaskID The task it was delivered with, of a local activity the workflow task.
+	TaskID string `json:"task_id"`
 
 	// WorkerAttemptID The id the worker of a local activity gave it.
 	WorkerAttemptID *string `json:"worker_attempt_id"`

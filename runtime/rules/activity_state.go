@@ -127,7 +127,8 @@ func (a *Activity) view(arguments []byte) []byte {
 
 // view is the activity_attempt snapshot of an event's payload.
 func (t *Attempt) view(task *Task) []byte {
-	o := NewObject(256).Str("id", t.AttemptID).Int("attempt_number", t.AttemptNumber).Str("status", t.Status).
+	o := NewObject(384).Str("id", t.AttemptID).Str("worker_attempt_id", t.WorkerAttemptID).
+		Int("attempt_number", t.AttemptNumber).Str("status", t.Status).
 		Str("task_id", t.TaskID).Str("lease_owner", t.LeaseOwner)
 	if task != nil {
 		o.Time("lease_expires_at", task.LeaseExpiresAt)

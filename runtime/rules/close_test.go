@@ -72,10 +72,8 @@ func (w *world) timeOut() {
 
 // A close settles the steps that its own completion opened, and leaves alone what ended there.
 func TestCloseSettlesItsOwnSteps(t *testing.T) {
-	local := WorkflowCommand{Type: "record_local_activity", ActivityType: ptr("l"), Outcome: ptr("completed"),
-		Result: []byte(`"AA=="`), Attempts: []byte(`[{"attempt_number":1,"outcome":"completed","duration_ms":5}]`)}
 	w := newWorld(t)
-	w.complete(local, scheduleActivity("a"), startTimer(5), conditionWait("k", within(6)), signalWait("s", within(0)),
+	w.complete(local(), scheduleActivity("a"), startTimer(5), conditionWait("k", within(6)), signalWait("s", within(0)),
 		signalWait("t", within(7)), completeWorkflow())
 	require.Equal(t, []string{
 		"ActivityScheduled#1", "ActivityStarted#1", "ActivityCompleted#1", "ActivityScheduled#2", "TimerScheduled#3",

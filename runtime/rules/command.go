@@ -50,9 +50,8 @@ type WorkflowCommand struct {
 
 	// record_local_activity
 	Outcome       *string
-	Attempts      []byte // JSON list
+	Attempts      []LocalAttempt // nil when absent
 	ExecutionMode *string
-	local         []localAttempt // Attempts decoded by the check
 
 	// Members of commands that are not built yet; their presence elsewhere is still refused.
 	ExecutionTimeoutSeconds *int64
@@ -61,6 +60,28 @@ type WorkflowCommand struct {
 	CancellationPolicy      *string
 	TimeoutKind             *string
 	Entries                 []byte
+}
+
+// LocalAttempt is one reported attempt of a local activity (commands-and-history.md 4.1).
+type LocalAttempt struct {
+	AttemptID      *string
+	Number         int64
+	Outcome        string
+	DurationMS     *int64
+	Message        *string
+	ExceptionType  *string
+	NonRetryable   *bool
+	TimeoutKind    *string
+	RetryReason    *string
+	BackoffSeconds *int64
+	Heartbeats     []LocalHeartbeat
+	Unknown        []string // paths below the attempt of members that it does not have
+}
+
+// LocalHeartbeat is one reported heartbeat of a local attempt.
+type LocalHeartbeat struct {
+	ElapsedMS *int64
+	Details   []byte // JSON object, empty when none was given
 }
 
 // RetryPolicy is a command's retry_policy; a nil MaxAttempts with Unlimited false was absent.

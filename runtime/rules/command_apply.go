@@ -92,7 +92,7 @@ func (c *WorkflowCommand) retrySnapshot() []byte {
 	}
 	if p != nil {
 		o.Raw("backoff_seconds", intList(p.BackoffSeconds))
-		o.Raw("non_retryable_error_types", stringList(p.NonRetryableErrorTypes))
+		o.Raw("non_retryable_error_types", stringList(distinct(p.NonRetryableErrorTypes)))
 	}
 	return o.IntPtr("start_to_close_timeout", c.StartToCloseTimeout).
 		IntPtr("schedule_to_start_timeout", c.ScheduleToStartTimeout).

@@ -122,16 +122,25 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// checkSizes holds each payload to the payload limit.
+// checkSizes holds each payload to the payload limit, heartbeat details among them.
 func checkSizes(commands []WorkflowCommand, limit Limits) *Refusal {
 	for i := range commands {
 		c := &commands[i]
-		for _, doc := range [...][]byte{c.Result, c.Arguments, c.Exception} {
-			if n := PayloadSize(doc); exceeds(n, limit.PayloadBytes) {
-				return LimitExceeded("payload_size", n, limit.PayloadBytes).
-					With("command_index", int64(i)).With("command_type", c.Type)
-			}
+		n := max(PayloadSize(c.Result), PayloadSize(c.Arguments), PayloadSize(c.Exception), c.detailsSize())
+		if exceeds(n, limit.PayloadBytes) {
+			return LimitExceeded("payload_size", n, limit.PayloadBytes).
+				With("command_index", int64(i)).With("command_type", c.Type)
 		}
 	}
 	return nil
+}
+
+// detailsSize is the size of the largest heartbeat details of a local activity.
+func (c *WorkflowCommand) detailsSize() (n int64) {
+	for i := range c.Attempts {
+		for j := range c.Attempts[i].Heartbeats {
+			n = max(n, int64(len(c.Attempts[i].Heartbeats[j].Details)))
+		}
+	}
+	return n
 }

@@ -23,7 +23,7 @@ func (a *application) failWorkflow(c *WorkflowCommand) {
 	}
 	a.closeRun(RunFailed, "failed", "WorkflowFailed", 0, NewObject(1024+len(exception)).
 		Str("failure_id", a.NewID()).Str("source_kind", "workflow_run").Str("source_id", a.Run.RunID).
-		Str("failure_category", "application").Bool("non_retryable", c.NonRetryable != nil && *c.NonRetryable).
+		Str("failure_category", "application").Bool("non_retryable", isTrue(c.NonRetryable)).
 		Str("exception_type", kind).Str("exception_class", class).Str("message", *c.Message).
 		Raw("exception", exception))
 }
@@ -113,4 +113,19 @@ func stringList(values []string) []byte {
 		out = AppendString(out, v)
 	}
 	return append(out, ']')
+}
+
+// distinct leaves out what was there before.
+func distinct(values []string) []string {
+	if len(values) < 2 {
+		return values
+	}
+	seen := make(map[string]bool, len(values))
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		if !seen[v] {
+			out, seen[v] = append(out, v), true
+		}
+	}
+	return out
 }

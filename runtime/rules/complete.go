@@ -29,6 +29,9 @@ func (t *Transition) CompleteWorkflowTask(in *CompletionInput) (*Completion, *Re
 	if r := checkSizes(in.Commands, t.Limit); r != nil {
 		return nil, r
 	}
+	if r := checkPlan(in.Commands, t.Limit); r != nil {
+		return nil, r
+	}
 	if r := t.checkPending(in.Commands); r != nil {
 		return nil, r
 	}
@@ -52,7 +55,7 @@ func (t *Transition) CompleteWorkflowTask(in *CompletionInput) (*Completion, *Re
 	}
 	t.endWorkflowTask(in, a)
 	t.Eff.Fold()
-	if r := t.checkBudget(); r != nil {
+	if r := t.checkBudget(commands); r != nil {
 		return nil, r
 	}
 	return a.out, t.Check()
@@ -110,29 +113,6 @@ func (t *Transition) checkPending(commands []WorkflowCommand) *Refusal {
 	}
 	if n := t.Run.OpenTimers + timers; timers > 0 && exceeds(n, t.Limit.PendingTimers) {
 		return LimitExceeded("pending_timer_count", n, t.Limit.PendingTimers)
-	}
-	return nil
-}
-
-// checkBudget charges the completion for everything it will persist (write-path.md 5).
-func (t *Transition) checkBudget() *Refusal {
-	e := &t.Eff
-	events := int64(len(e.Events))
-	rows := events + int64(len(e.NewTasks)+len(e.Tasks)+len(e.NewActs)+len(e.Acts)+len(e.NewTries)+len(e.Tries)+
-		len(e.NewTimers)+len(e.Timers)+len(e.NewWaits)+len(e.Waits)+len(e.NewSignals)+len(e.Signals)+len(e.NewRuns))
-	var size int64
-	for i := range e.Events {
-		size += int64(len(e.Events[i].Payload) + len(e.Events[i].EventType))
-	}
-	switch {
-	case exceeds(events, t.Limit.HistoryTransactionSize):
-		return LimitExceeded("history_transaction_size", events, t.Limit.HistoryTransactionSize)
-	case exceeds(events, t.Limit.CompletionMaxEvents):
-		return LimitExceeded("completion_events", events, t.Limit.CompletionMaxEvents)
-	case exceeds(rows, t.Limit.CompletionMaxRows):
-		return LimitExceeded("completion_rows", rows, t.Limit.CompletionMaxRows)
-	case exceeds(size, t.Limit.CompletionMaxBytes):
-		return LimitExceeded("completion_bytes", size, t.Limit.CompletionMaxBytes)
 	}
 	return nil
 }

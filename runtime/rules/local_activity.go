@@ -10,7 +10,7 @@ const millisecond int64 = 1000
 type localTimes struct{ started, closed int64 }
 
 // Durations that add up to more than the time since 1970 are cut there.
-func localInstants(attempts []localAttempt, now int64) []localTimes {
+func localInstants(attempts []LocalAttempt, now int64) []localTimes {
 	times := make([]localTimes, len(attempts))
 	closed := now
 	for i := len(attempts) - 1; i >= 0; i-- {
@@ -25,7 +25,7 @@ func localInstants(attempts []localAttempt, now int64) []localTimes {
 
 // recordLocalActivity writes all events and rows of a local activity under one authored sequence.
 func (a *application) recordLocalActivity(c *WorkflowCommand) {
-	attempts := c.local
+	attempts := c.Attempts
 	times := localInstants(attempts, a.Now)
 	act := Activity{
 		ExecutionID: a.NewID(), RunID: a.Run.RunID, Namespace: a.Run.Namespace, Sequence: a.next(),
@@ -50,7 +50,7 @@ func (a *application) localEvent(act *Activity, size int) *Object {
 }
 
 // localAttempt writes one attempt: started, its heartbeats, and how it ended.
-func (a *application) localAttempt(c *WorkflowCommand, act *Activity, in *localAttempt, at localTimes, last bool) {
+func (a *application) localAttempt(c *WorkflowCommand, act *Activity, in *LocalAttempt, at localTimes, last bool) {
 	attempt := Attempt{
 		AttemptID: a.NewID(), ExecutionID: act.ExecutionID, RunID: act.RunID, TaskID: act.TaskID,
 		AttemptNumber: in.Number, Status: AttemptRunning, LeaseOwner: a.in.Task.LeaseOwner,
@@ -71,7 +71,7 @@ func (a *application) localAttempt(c *WorkflowCommand, act *Activity, in *localA
 		event(0).Raw("activity", act.view(nil)).Raw("activity_attempt", attempt.view(nil)))
 	for i := range in.Heartbeats {
 		beat := &in.Heartbeats[i]
-		when := at.started + beat.ElapsedMS*millisecond
+		when := at.started + *beat.ElapsedMS*millisecond
 		attempt.LastHeartbeatAt, act.LastHeartbeatAt = when, when
 		a.Record("ActivityHeartbeatRecorded", act.Sequence, event(len(beat.Details)).Time("heartbeat_at", when).
 			Raw("progress", beat.Details).Raw("activity", act.view(nil)).Raw("activity_attempt", attempt.view(nil)))
@@ -83,7 +83,7 @@ func (a *application) localAttempt(c *WorkflowCommand, act *Activity, in *localA
 		act.ClosedEventSequence = a.localEnd(c, act, &attempt, in, event)
 	} else {
 		act.Status = ActivityPending
-		a.localRetry(act, in, event)
+		a.localRetry(act, &attempt, in, event)
 	}
 	a.Eff.NewTries = append(a.Eff.NewTries, attempt)
 }
@@ -96,15 +96,15 @@ func localStatus(outcome string) string {
 	return outcome
 }
 
-func (a *application) localRetry(act *Activity, in *localAttempt, event func(int) *Object) {
+func (a *application) localRetry(act *Activity, attempt *Attempt, in *LocalAttempt, event func(int) *Object) {
 	a.Record("ActivityRetryScheduled", act.Sequence, event(len(deref(in.Message))).Str("message", deref(in.Message)).
 		Str("exception_type", deref(in.ExceptionType)).Str("retry_reason", deref(in.RetryReason)).
 		Int("retry_backoff_seconds", derefInt(in.BackoffSeconds)).Str("timeout_kind", deref(in.TimeoutKind)).
-		Raw("activity", act.view(nil)))
+		Raw("activity", act.view(nil)).Raw("activity_attempt", attempt.view(nil)))
 }
 
 // localEnd writes the closing event of the command's outcome.
-func (a *application) localEnd(c *WorkflowCommand, act *Activity, attempt *Attempt, in *localAttempt, event func(int) *Object) int64 {
+func (a *application) localEnd(c *WorkflowCommand, act *Activity, attempt *Attempt, in *LocalAttempt, event func(int) *Object) int64 {
 	views := func(o *Object) *Object {
 		return o.Raw("activity", act.view(nil)).Raw("activity_attempt", attempt.view(nil))
 	}
@@ -124,6 +124,6 @@ func (a *application) localEnd(c *WorkflowCommand, act *Activity, attempt *Attem
 	}
 	exception := NewObject(128+len(message)).Str("class", kind).Str("type", kind).Text("message", message).Bytes()
 	return a.Record("ActivityFailed", act.Sequence, views(event(2*len(message)).Str("failure_id", a.NewID()).
-		Str("failure_category", "activity").Bool("non_retryable", c.NonRetryable != nil && *c.NonRetryable).
-		Str("exception_type", kind).Str("exception_class", kind).Text("message", message).Raw("exception", exception)))
+		Str("failure_category", "activity").Bool("non_retryable", isTrue(c.NonRetryable)).
+		Text("exception_type", kind).Str("exception_class", kind).Text("message", message).Raw("exception", exception)))
 }

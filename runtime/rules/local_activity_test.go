@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,12 +13,43 @@ import (
 func local(change ...func(*WorkflowCommand)) WorkflowCommand {
 	return with(WorkflowCommand{
 		Type: "record_local_activity", ActivityType: ptr("l"), Outcome: ptr("completed"), Result: []byte(`"AA=="`),
-		Attempts: []byte(`[{"attempt_number":1,"outcome":"completed","duration_ms":5}]`),
-	}, change)
+	}, append([]func(*WorkflowCommand){attempts(`[{"attempt_number":1,"outcome":"completed","duration_ms":5}]`)}, change...))
 }
 
+// attempts reports attempts as they are named on the wire; "unknown" lists members that there are none of.
 func attempts(doc string) func(*WorkflowCommand) {
-	return func(c *WorkflowCommand) { c.Attempts = []byte(doc) }
+	return func(c *WorkflowCommand) {
+		var list []struct {
+			AttemptID      *string  `json:"attempt_id"`
+			Number         int64    `json:"attempt_number"`
+			Outcome        string   `json:"outcome"`
+			DurationMS     *int64   `json:"duration_ms"`
+			Message        *string  `json:"message"`
+			ExceptionType  *string  `json:"exception_type"`
+			NonRetryable   *bool    `json:"non_retryable"`
+			TimeoutKind    *string  `json:"timeout_kind"`
+			RetryReason    *string  `json:"retry_reason"`
+			BackoffSeconds *int64   `json:"backoff_seconds"`
+			Unknown        []string `json:"unknown"`
+			Heartbeats     []struct {
+				ElapsedMS *int64          `json:"elapsed_ms"`
+				Details   json.RawMessage `json:"details"`
+			} `json:"heartbeats"`
+		}
+		if err := json.Unmarshal([]byte(doc), &list); err != nil {
+			panic(err)
+		}
+		c.Attempts = []LocalAttempt{}
+		for _, a := range list {
+			attempt := LocalAttempt{AttemptID: a.AttemptID, Number: a.Number, Outcome: a.Outcome, DurationMS: a.DurationMS,
+				Message: a.Message, ExceptionType: a.ExceptionType, NonRetryable: a.NonRetryable, TimeoutKind: a.TimeoutKind,
+				RetryReason: a.RetryReason, BackoffSeconds: a.BackoffSeconds, Unknown: a.Unknown}
+			for _, beat := range a.Heartbeats {
+				attempt.Heartbeats = append(attempt.Heartbeats, LocalHeartbeat{beat.ElapsedMS, beat.Details})
+			}
+			c.Attempts = append(c.Attempts, attempt)
+		}
+	}
 }
 
 func unreported(c *WorkflowCommand) { c.Attempts = nil }
@@ -82,6 +114,62 @@ func TestLocalActivityBatch(t *testing.T) {
 	require.Equal(t, "SignalWaitOpened#42", w.history(1)[len(w.history(1))-1])
 }
 
+// Every event names the step, the execution and the task, and shows the activity and the attempt as of then.
+func TestLocalActivityEvents(t *testing.T) {
+	w := newWorld(t)
+	w.complete(local(ended("failed"), retrying(2, 3), func(c *WorkflowCommand) { c.ExceptionType, c.NonRetryable = ptr("E"), ptr(true) }, attempts(`[
+		{"attempt_number":1,"outcome":"timed_out","timeout_kind":"heartbeat","message":"late","retry_reason":"timeout","backoff_seconds":3,
+		 "exception_type":"T","heartbeats":[{"elapsed_ms":0,"details":{"n":1}},{"elapsed_ms":0}],"attempt_id":"one"},
+		{"attempt_number":2,"outcome":"failed","message":"no","non_retryable":true}]`)))
+	events := w.events[w.run().RunID][2:]
+	statuses := []string{"pending", "running", "running", "running", "pending", "running", "failed"}
+	tries := []string{"", "running", "running", "running", "failed", "running", "failed"}
+	act, attempts := w.activity(1), w.tries.where(func(*Attempt) bool { return true })
+	require.Len(t, events, len(statuses))
+	for i, ev := range events {
+		p := fields(t, ev.Payload)
+		for name, want := range map[string]any{
+			"execution_mode": "local", "local_activity": true, "workflow_task_id": ev.WorkflowTaskID, "sequence": int64(1),
+			"activity_execution_id": act.ExecutionID, "activity_class": "l", "activity_type": "l",
+		} {
+			require.Equal(t, want, p[name], "%s of %s", name, ev.EventType)
+		}
+		snapshot := p["activity"].(map[string]any)
+		require.Equal(t, []any{statuses[i], "local", true, act.ExecutionID}, []any{snapshot["status"],
+			snapshot["execution_mode"], snapshot["local_activity"], snapshot["id"]}, ev.EventType)
+		require.Equal(t, ev.WorkflowTaskID, p["task"].(map[string]any)["id"])
+		if tries[i] == "" {
+			require.NotContains(t, p, "activity_attempt")
+			continue
+		}
+		attempt := &attempts[0]
+		if i > 4 {
+			attempt = &attempts[1]
+		}
+		require.Equal(t, []any{attempt.AttemptID, attempt.AttemptNumber}, []any{p["activity_attempt_id"], p["attempt_number"]})
+		require.Equal(t, any(orNil(attempt.WorkerAttemptID)), p["worker_attempt_id"], "null when the worker named none")
+		shown := p["activity_attempt"].(map[string]any)
+		require.Equal(t, []any{attempt.AttemptID, tries[i], ev.WorkflowTaskID, attempt.LeaseOwner},
+			[]any{shown["id"], shown["status"], shown["task_id"], shown["lease_owner"]})
+		if attempt.WorkerAttemptID != "" {
+			require.Equal(t, attempt.WorkerAttemptID, shown["worker_attempt_id"])
+		}
+	}
+	beat := fields(t, events[2].Payload)
+	require.Equal(t, FormatTime(attempts[0].StartedAt), beat["heartbeat_at"])
+	require.Contains(t, beat, "progress")
+	require.NotContains(t, fields(t, events[3].Payload), "progress")
+	retry := w.event("ActivityRetryScheduled")
+	require.Equal(t, []any{"late", "T", "timeout", int64(3), "heartbeat"}, []any{retry["message"], retry["exception_type"],
+		retry["retry_reason"], retry["retry_backoff_seconds"], retry["timeout_kind"]})
+	failed := w.event("ActivityFailed")
+	require.Equal(t, []any{"activity", true, "E", "E", "m"}, []any{failed["failure_category"], failed["non_retryable"],
+		failed["exception_type"], failed["exception_class"], failed["message"]})
+	require.Equal(t, map[string]any{"class": "E", "type": "E", "message": "m"}, failed["exception"])
+	require.NotEmpty(t, failed["failure_id"])
+	require.Equal(t, attempts[0].LastHeartbeatAt, act.LastHeartbeatAt, "the latest of all attempts")
+}
+
 func TestLocalActivityOutcomes(t *testing.T) {
 	last := func(more string) string {
 		return `[{"attempt_number":1,"duration_ms":1,"message":"m"` + more + `}]`
@@ -90,71 +178,32 @@ func TestLocalActivityOutcomes(t *testing.T) {
 		change func(*WorkflowCommand)
 		event  string
 		status string
+		has    map[string]any
 	}{
-		"failed":    {attempts(last(`,"outcome":"failed"`)), "ActivityFailed", ActivityFailed},
-		"cancelled": {attempts(last(`,"outcome":"cancelled"`)), "ActivityCancelled", ActivityCancelled},
+		"failed": {attempts(last(`,"outcome":"failed"`)), "ActivityFailed", ActivityFailed,
+			map[string]any{"exception_type": "", "non_retryable": false}}, // replay needs them, also when nothing was said
+		"cancelled": {attempts(last(`,"outcome":"cancelled"`)), "ActivityCancelled", ActivityCancelled,
+			map[string]any{"cancelled_at": FormatTime(epoch)}},
 		"timed_out": {func(c *WorkflowCommand) {
 			c.TimeoutKind = ptr("heartbeat")
 			attempts(last(`,"outcome":"timed_out","timeout_kind":"heartbeat"`))(c)
-		}, "ActivityTimedOut", ActivityFailed},
+		}, "ActivityTimedOut", ActivityFailed, map[string]any{"timeout_kind": "heartbeat", "failure_category": "timeout",
+			"exception_class": timeoutClass}},
 	} {
 		w := newWorld(t)
 		w.complete(local(ended(outcome), row.change))
 		require.Equal(t, []string{"ActivityScheduled#1", "ActivityStarted#1", row.event + "#1"}, w.history(3))
-		require.Equal(t, "m", w.event(row.event)["message"])
-		require.Equal(t, row.status, w.activity(1).Status)
-	}
-}
-
-func TestLocalActivityRules(t *testing.T) {
-	one := func(members string) func(*WorkflowCommand) { return attempts(`[{` + members + `}]`) }
-	two := func(first string) func(*WorkflowCommand) {
-		return func(c *WorkflowCommand) {
-			retrying(2, 1)(c)
-			attempts(`[{` + first + `},{"attempt_number":2,"outcome":"completed"}]`)(c)
+		ended := w.event(row.event)
+		require.Equal(t, "m", ended["message"])
+		for name, want := range row.has {
+			require.Equal(t, want, ended[name], name)
 		}
+		act := w.activity(1)
+		require.Equal(t, row.status, act.Status)
+		require.Equal(t, row.status, w.tries.rows[act.AttemptID].Status)
+		require.Equal(t, w.run().LastHistorySequence, act.ClosedEventSequence)
+		require.Equal(t, []int64{epoch, 0}, []int64{act.ClosedAt, act.LastHeartbeatAt})
 	}
-	for name, row := range map[string]struct {
-		change []func(*WorkflowCommand)
-		field  string
-	}{
-		"no outcome":             {[]func(*WorkflowCommand){func(c *WorkflowCommand) { c.Outcome = nil }}, "outcome"},
-		"no result":              {[]func(*WorkflowCommand){func(c *WorkflowCommand) { c.Result = nil }}, "result"},
-		"no message":             {[]func(*WorkflowCommand){ended("failed"), func(c *WorkflowCommand) { c.Message = nil }, one(`"attempt_number":1,"outcome":"failed","message":"m"`)}, "message"},
-		"flag when completed":    {[]func(*WorkflowCommand){func(c *WorkflowCommand) { c.NonRetryable = ptr(false) }}, "non_retryable"},
-		"timeout without kind":   {[]func(*WorkflowCommand){ended("timed_out"), one(`"attempt_number":1,"outcome":"timed_out","message":"m","timeout_kind":"heartbeat"`)}, "timeout_kind"},
-		"queue":                  {[]func(*WorkflowCommand){func(c *WorkflowCommand) { c.Queue = ptr("q") }}, "queue"},
-		"mode":                   {[]func(*WorkflowCommand){func(c *WorkflowCommand) { c.ExecutionMode = ptr("remote") }}, "execution_mode"},
-		"unlimited":              {[]func(*WorkflowCommand){func(c *WorkflowCommand) { c.RetryPolicy = &RetryPolicy{Unlimited: true} }}, "retry_policy.max_attempts"},
-		"101 attempts":           {[]func(*WorkflowCommand){retrying(101)}, "retry_policy.max_attempts"},
-		"too many backoffs":      {[]func(*WorkflowCommand){retrying(2, 1, 1)}, "retry_policy.backoff_seconds"},
-		"attempts absent":        {[]func(*WorkflowCommand){unreported}, "attempts"},
-		"attempts empty":         {[]func(*WorkflowCommand){attempts("[]")}, "attempts"},
-		"attempts no list":       {[]func(*WorkflowCommand){attempts("{}")}, "attempts"},
-		"unknown member":         {[]func(*WorkflowCommand){one(`"attempt_number":1,"outcome":"completed","colour":"red"`)}, "attempts"},
-		"number gap":             {[]func(*WorkflowCommand){one(`"attempt_number":2,"outcome":"completed"`)}, "attempts.0.attempt_number"},
-		"outcome differs":        {[]func(*WorkflowCommand){one(`"attempt_number":1,"outcome":"failed","message":"m"`)}, "attempts.0.outcome"},
-		"negative duration":      {[]func(*WorkflowCommand){one(`"attempt_number":1,"outcome":"completed","duration_ms":-1`)}, "attempts.0.duration_ms"},
-		"heartbeats decrease":    {[]func(*WorkflowCommand){one(`"attempt_number":1,"outcome":"completed","heartbeats":[{"elapsed_ms":5},{"elapsed_ms":4}]`)}, "attempts.0.heartbeats.1.elapsed_ms"},
-		"last is retried":        {[]func(*WorkflowCommand){one(`"attempt_number":1,"outcome":"completed","retry_reason":"failure"`)}, "attempts.0.retry_reason"},
-		"more than allowed":      {[]func(*WorkflowCommand){attempts(`[{"attempt_number":1,"outcome":"failed","message":"m","retry_reason":"failure","backoff_seconds":0},{"attempt_number":2,"outcome":"completed"}]`)}, "attempts"},
-		"retried after success":  {[]func(*WorkflowCommand){two(`"attempt_number":1,"outcome":"completed","message":"m","retry_reason":"failure","backoff_seconds":1`)}, "attempts.0.outcome"},
-		"no retry reason":        {[]func(*WorkflowCommand){two(`"attempt_number":1,"outcome":"failed","message":"m","backoff_seconds":1`)}, "attempts.0.retry_reason"},
-		"reason of another kind": {[]func(*WorkflowCommand){two(`"attempt_number":1,"outcome":"failed","message":"m","retry_reason":"timeout","backoff_seconds":1`)}, "attempts.0.retry_reason"},
-		"other backoff":          {[]func(*WorkflowCommand){two(`"attempt_number":1,"outcome":"failed","message":"m","retry_reason":"failure","backoff_seconds":2`)}, "attempts.0.backoff_seconds"},
-		"non-retryable retried":  {[]func(*WorkflowCommand){two(`"attempt_number":1,"outcome":"failed","message":"m","non_retryable":true,"retry_reason":"failure","backoff_seconds":1`)}, "attempts.0.non_retryable"},
-		"too many heartbeats":    {[]func(*WorkflowCommand){one(`"attempt_number":1,"outcome":"completed","heartbeats":[` + strings.TrimSuffix(strings.Repeat(`{"elapsed_ms":1},`, 1001), ",") + `]`)}, "attempts"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := CheckCommands([]WorkflowCommand{local(row.change...)}, 20, DefaultLimits())
-			require.NotNil(t, r)
-			require.Contains(t, r.Errors, "commands.0."+row.field)
-			require.Len(t, r.Errors, 1, "%v", r.Errors)
-		})
-	}
-	// Before 1.19: no list is one attempt, unknown members are ignored.
-	require.Nil(t, CheckCommands([]WorkflowCommand{local(unreported)}, 18, DefaultLimits()))
-	require.Nil(t, CheckCommands([]WorkflowCommand{local(one(`"attempt_number":1,"outcome":"completed","colour":"red"`))}, 18, DefaultLimits()))
 }
 
 // Durations that no process can have had leave instants that can be told.

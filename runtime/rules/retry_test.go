@@ -168,3 +168,11 @@ func TestHeartbeatsBelongToTheirAttempt(t *testing.T) {
 	w.fail(1, ActivityFailureReport{Message: "m"})
 	require.Zero(t, w.tries.rows[second.AttemptID].LastHeartbeatAt, "the first attempt's heartbeat is not the second's")
 }
+
+func TestErrorTypesAreKeptOnce(t *testing.T) {
+	w := newWorld(t)
+	w.complete(scheduleActivity("a", func(c *WorkflowCommand) {
+		c.RetryPolicy = &RetryPolicy{NonRetryableErrorTypes: []string{"A", "B", "A", "C", "B"}}
+	}))
+	require.Equal(t, []any{"A", "B", "C"}, fields(t, w.activity(1).RetryPolicy)["non_retryable_error_types"])
+}

@@ -109,6 +109,6 @@ func limitSettings() []Setting {
 		size("DW_V2_LIMIT_HISTORY_TRANSACTION_SIZE", "", "5000", "Events that one completion may write.", func(l *Limits) *int64 { return &l.HistoryTransaction }),
 		size("DW_COMPLETION_MAX_EVENTS", "", "5000", "Whole-completion budget: events.", func(l *Limits) *int64 { return &l.CompletionMaxEvents }),
 		size("DW_COMPLETION_MAX_ROWS", "", "20000", "Whole-completion budget: rows.", func(l *Limits) *int64 { return &l.CompletionMaxRows }),
-		size("DW_COMPLETION_MAX_BYTES", "", "67108864", "Whole-completion budget: bytes of events and rows.", func(l *Limits) *int64 { return &l.CompletionMaxBytes }),
+		size("DW_COMPLETION_MAX_BYTES", "", "67108864", "Whole-completion budget: bytes of events, rows and payloads (docs/decisions/0011).", func(l *Limits) *int64 { return &l.CompletionMaxBytes }),
 	}
 }
