@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"dwserver/runtime"
 )
 
 // testCorruption damages the documents of every read of every report that carries: the report fails as a
@@ -45,15 +47,26 @@ func testCorruption(t *testing.T, empty Empty) {
 
 // leasedText is what the answers to carried polls say.
 func leasedText(a answer) (out string) {
-	if became(a.ActivityPoll) == "leased" {
-		task := a.ActivityPoll.Lease.Activity
+	for _, poll := range []*runtime.CarriedAnswer{a.ActivityPoll, a.WorkflowPoll} {
+		if became(poll) == "leased" {
+			out += pollText(poll.Lease)
+		}
+	}
+	return out
+}
+
+// pollText is all that a poll's answer says, but for the clock.
+func pollText(got *runtime.PollResult) string {
+	out := got.Status + "\n"
+	if task := got.Activity; task != nil {
 		out += text(task.Task) + text(task.Run) + text(task.Activity) + text(task.Attempt) + string(task.Arguments)
 	}
-	if became(a.WorkflowPoll) == "leased" {
-		task := a.WorkflowPoll.Lease.Workflow
-		out += text(task.Task) + text(task.Run) + string(task.Arguments) + string(task.SignalArguments)
+	if task := got.Workflow; task != nil {
+		page := task.Page
+		page.Events = nil
+		out += text(task.Task) + text(task.Run) + string(task.Arguments) + string(task.SignalArguments) + text(page)
 		for _, ev := range task.Page.Events {
-			out += text(ev)
+			out += "\n" + text(ev)
 		}
 	}
 	return out

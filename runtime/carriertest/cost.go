@@ -25,7 +25,7 @@ var modes = []mode{{"polled", 4, runPolled}, {"carried", 2, runCarried}, {"conti
 // testCost counts what a workflow of five activities costs in each mode: 4, 2 and 1 write transactions a
 // step. docs/carried-polls.md shows the numbers that this logs.
 func testCost(t *testing.T, empty Empty) {
-	w := newWorld(t, empty, nil)
+	w := newProbedWorld(t, empty)
 	for _, m := range modes {
 		s := w.scene(t)
 		s.register(nil)

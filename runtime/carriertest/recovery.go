@@ -17,7 +17,7 @@ func testRecovery(t *testing.T, empty Empty) {
 	for _, c := range carryingReports {
 		for _, at := range []string{commit, committed} {
 			t.Run(c.name+" "+at, func(t *testing.T) {
-				w := newWorld(t, empty, nil)
+				w := newProbedWorld(t, empty)
 				s := w.scene(t)
 				r := c.make(s)
 				first := r.do()

@@ -26,17 +26,33 @@ const (
 type world struct {
 	*runtime.Engine
 	store  *tap
-	probe  *probe
+	probe  *probe // nil when nobody looks
 	clock  *stillClock
 	ids    func() string
 	scenes int
 }
 
-// newWorld opens a world; change may be nil.
+// newWorld opens a world whose store works as in production; change may be nil.
 func newWorld(t *testing.T, empty Empty, change func(*runtime.Options)) *world {
 	t.Helper()
-	w := &world{probe: &probe{}, clock: &stillClock{now: time.Date(2026, 1, 2, 3, 4, 5, 678_000, time.UTC)}}
-	st, _ := empty.open(t, store.Options{Probe: w.probe.see})
+	return openWorld(t, empty, nil, change)
+}
+
+// newProbedWorld opens a world whose statements are seen. Its store may work without the caches that it has
+// otherwise.
+func newProbedWorld(t *testing.T, empty Empty) *world {
+	t.Helper()
+	return openWorld(t, empty, &probe{}, nil)
+}
+
+func openWorld(t *testing.T, empty Empty, p *probe, change func(*runtime.Options)) *world {
+	t.Helper()
+	w := &world{probe: p, clock: &stillClock{now: time.Date(2026, 1, 2, 3, 4, 5, 678_000, time.UTC)}}
+	var options store.Options
+	if p != nil {
+		options.Probe = p.see
+	}
+	st, _ := empty.open(t, options)
 	w.store = &tap{Store: st}
 	ids := &counter{}
 	w.ids = ids.New
