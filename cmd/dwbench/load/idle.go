@@ -18,7 +18,7 @@ import (
 
 // idle: so many held polls and nothing to do.
 func idle() Workload {
-	return Workload{Name: "idle", run: runIdle, Fleets: []Fleet{
+	return Workload{Name: "idle", Once: true, run: runIdle, Fleets: []Fleet{
 		{Name: "1000-polls", Workers: 1000}, {Name: "10000-polls", Workers: 10_000}}}
 }
 

@@ -11,7 +11,7 @@ import (
 // long: one run of 10,000 activities on one worker that remembers the run, and what a step costs along it.
 // A step writes three events, so event 10,000 comes with step 3,333.
 func long() Workload {
-	return Workload{Name: "long", run: runLong, Fleets: []Fleet{
+	return Workload{Name: "long", Once: true, run: runLong, Fleets: []Fleet{
 		{Name: "one-continue", Workers: 1, Mode: worker.Continue, Cached: true}}}
 }
 

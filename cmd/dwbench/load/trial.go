@@ -114,6 +114,8 @@ func (t *trial) costs(before, after reading, workers *worker.Report, steps int) 
 	t.set(report.CPUPerStep, milliseconds(server+db)/float64(steps))
 	if after.database.CPU > 0 {
 		t.set(report.DatabaseCPU, db.Seconds())
+	}
+	if after.database.RSS > 0 {
 		t.set(report.DatabaseRSS, megabytes(after.database.RSS))
 	}
 	grown := after.counters.Since(before.counters)

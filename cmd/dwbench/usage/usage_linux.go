@@ -35,8 +35,8 @@ func Of(pid int, tree bool) (Process, error) {
 			continue // it ended meanwhile, or is somebody else's
 		}
 		p.CPU += child.CPU
-		p.RSS += child.RSS
 	}
+	p.RSS, p.Peak = 0, 0 // the processes share most of it, so that their sum would say nothing
 	return p, nil
 }
 
