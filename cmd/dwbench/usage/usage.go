@@ -5,9 +5,8 @@ import "time"
 
 // Process is what one process, or a group of them, has taken so far.
 type Process struct {
-	CPU  time.Duration // user and system time
-	RSS  int64         // resident bytes now; 0 for a group
-	Peak int64         // largest resident bytes so far; 0 for a group
+	CPU time.Duration // user and system time
+	RSS int64         // resident bytes now; 0 for a group
 }
 
 // Since is the CPU time taken after an earlier reading.

@@ -36,7 +36,7 @@ func Of(pid int, tree bool) (Process, error) {
 		}
 		p.CPU += child.CPU
 	}
-	p.RSS, p.Peak = 0, 0 // the processes share most of it, so that their sum would say nothing
+	p.RSS = 0 // the processes share most of it, so that their sum would say nothing
 	return p, nil
 }
 
@@ -74,24 +74,7 @@ func one(pid int, ended bool) (p Process, parent int, err error) {
 	}
 	p.CPU = time.Duration(spent) * time.Second / ticks
 	p.RSS = number(21) * int64(os.Getpagesize())
-	if err == nil {
-		p.Peak, err = peak(dir)
-	}
 	return p, parent, err
-}
-
-func peak(dir string) (int64, error) {
-	status, err := os.ReadFile(dir + "status")
-	if err != nil {
-		return 0, err
-	}
-	_, rest, ok := strings.Cut(string(status), "VmHWM:")
-	if !ok {
-		return 0, nil // a kernel thread
-	}
-	line, _, _ := strings.Cut(rest, "\n")
-	kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), "kB")), 10, 64)
-	return kib << 10, err
 }
 
 // Parent is the process that started another; 0 when that is not here.
