@@ -245,14 +245,22 @@ func (q *Queries) ActivityListOpen(ctx context.Context, runID string) ([]Activit
 
 const ActivityListPage = `-- name: ActivityListPage :many
 SELECT
-    execution_id, run_id, namespace, sequence, activity_type, task_queue, status, attempt_count,
-    attempt_id, task_id, retry_policy, parallel, scheduled_event, schedule_deadline_at,
-    schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
-    started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
+    activities.execution_id, activities.run_id, activities.namespace, activities.sequence,
+    activities.activity_type, activities.task_queue, activities.status, activities.attempt_count,
+    activities.attempt_id, activities.task_id, activities.retry_policy, activities.parallel,
+    activities.scheduled_event, activities.schedule_deadline_at, activities.schedule_to_close_at,
+    activities.close_deadline_at, activities.heartbeat_deadline_at, activities.next_deadline_at,
+    activities.created_at, activities.started_at, activities.last_heartbeat_at,
+    activities.closed_at, activities.closed_event_sequence, activities.is_local
 FROM activities
-WHERE run_id = ? AND sequence > ?
-ORDER BY sequence
-LIMIT ?
+JOIN (
+    SELECT own.execution_id
+    FROM activities own
+    WHERE own.run_id = ? AND own.status IN ('pending', 'running', 'completed', 'failed', 'cancelled')
+      AND own.sequence > ?
+    ORDER BY own.sequence
+    LIMIT ?
+) page ON page.execution_id = activities.execution_id
 `
 
 type ActivityListPageParams struct {
@@ -261,7 +269,8 @@ type ActivityListPageParams struct {
 	Limit int32
 }
 
-// The activities of a run after an authored sequence, open or not.
+// The activities of a run after an authored sequence, open or not. Only keys are sorted, and the
+// rows are ordered in Go: rows with documents are never sorted by the server.
 func (q *Queries) ActivityListPage(ctx context.Context, arg ActivityListPageParams) ([]Activity, error) {
 	rows, err := q.db.QueryContext(ctx, ActivityListPage, arg.RunID, arg.After, arg.Limit)
 	if err != nil {

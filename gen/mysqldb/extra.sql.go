@@ -69,7 +69,7 @@ func (q *Queries) RunLockFree(ctx context.Context, runID string) (WorkflowRun, e
 
 const TaskFindHead = `-- name: TaskFindHead :one
 SELECT type_name, compatibility, priority, order_at, task_id
-FROM tasks
+FROM tasks FORCE INDEX (tasks_ready)
 WHERE namespace = ? AND task_queue = ? AND kind = ?
   AND type_name = ? AND status = 'ready' AND compatibility_key = LEFT(?, 256)
   AND compatibility = ? AND available_at <= ? AND min_protocol <= ?

@@ -414,7 +414,7 @@ SELECT
     open_activities, open_timers, open_waits, pending_signals, workflow_task_id, pending_wake,
     min_protocol, continued_from_run_id, closed_event_sequence, started_at, closed_at,
     last_progress_at
-FROM workflow_runs
+FROM workflow_runs FORCE INDEX (workflow_runs_by_start)
 WHERE namespace = ?
   AND started_at <= ? AND (started_at < ? OR run_id < ?)
   AND (CAST(? AS CHAR) = '' OR workflow_type = ?)

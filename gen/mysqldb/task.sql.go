@@ -36,7 +36,7 @@ func (q *Queries) TaskCountLeases(ctx context.Context, arg TaskCountLeasesParams
 
 const TaskFindClaimable = `-- name: TaskFindClaimable :one
 SELECT task_id, run_id
-FROM tasks
+FROM tasks FORCE INDEX (tasks_ready)
 WHERE namespace = ? AND task_queue = ? AND kind = ?
   AND type_name = ? AND status = 'ready' AND compatibility_key = LEFT(?, 256)
   AND compatibility = ? AND available_at <= ? AND min_protocol <= ?

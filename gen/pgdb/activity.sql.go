@@ -245,7 +245,8 @@ SELECT
     schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
     started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
 FROM activities
-WHERE run_id = $1 AND sequence > $2
+WHERE run_id = $1 AND status IN ('pending', 'running', 'completed', 'failed', 'cancelled')
+  AND sequence > $2
 ORDER BY sequence
 LIMIT $3::bigint
 `

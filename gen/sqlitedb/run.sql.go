@@ -7,7 +7,6 @@ package sqlitedb
 
 import (
 	"context"
-	"strings"
 )
 
 const RunGet = `-- name: RunGet :one
@@ -210,7 +209,7 @@ func (q *Queries) RunInsert(ctx context.Context, arg RunInsertParams) error {
 const RunLabelsList = `-- name: RunLabelsList :many
 SELECT run_id, memo, search_attributes
 FROM workflow_run_inputs
-WHERE run_id IN (/*SLICE:run_ids*/?)
+WHERE run_id IN (SELECT value FROM json_each(CAST(?1 AS TEXT)))
 `
 
 type RunLabelsListRow struct {
@@ -220,18 +219,8 @@ type RunLabelsListRow struct {
 }
 
 // What lists show of a run's documents; the arguments may be large and are left out.
-func (q *Queries) RunLabelsList(ctx context.Context, runIds []string) ([]RunLabelsListRow, error) {
-	query := RunLabelsList
-	var queryParams []interface{}
-	if len(runIds) > 0 {
-		for _, v := range runIds {
-			queryParams = append(queryParams, v)
-		}
-		query = strings.Replace(query, "/*SLICE:run_ids*/?", strings.Repeat(",?", len(runIds))[1:], 1)
-	} else {
-		query = strings.Replace(query, "/*SLICE:run_ids*/?", "NULL", 1)
-	}
-	rows, err := q.query(ctx, nil, query, queryParams...)
+func (q *Queries) RunLabelsList(ctx context.Context, runIds string) ([]RunLabelsListRow, error) {
+	rows, err := q.query(ctx, q.runLabelsListStmt, RunLabelsList, runIds)
 	if err != nil {
 		return nil, err
 	}

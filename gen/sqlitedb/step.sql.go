@@ -69,15 +69,18 @@ func (q *Queries) StepCountUnresolved(ctx context.Context, arg StepCountUnresolv
 const StepList = `-- name: StepList :many
 SELECT activities.sequence, CAST('activity' AS TEXT) AS kind, activities.activity_type AS name, activities.status, activities.parallel
 FROM activities
-WHERE activities.run_id = ?1 AND activities.sequence >= ?2 AND activities.sequence < ?3
+WHERE activities.run_id = ?1 AND activities.status IN ('pending', 'running', 'completed', 'failed', 'cancelled')
+  AND activities.sequence >= ?2 AND activities.sequence < ?3
 UNION ALL
 SELECT timers.sequence, CAST('timer' AS TEXT) AS kind, CAST('' AS TEXT) AS name, timers.status, timers.parallel
 FROM timers
-WHERE timers.run_id = ?1 AND timers.sequence >= ?2 AND timers.sequence < ?3 AND timers.kind = ''
+WHERE timers.run_id = ?1 AND timers.status IN ('pending', 'fired', 'cancelled')
+  AND timers.sequence >= ?2 AND timers.sequence < ?3 AND timers.kind = ''
 UNION ALL
 SELECT waits.sequence, waits.kind, waits.name, waits.status, waits.parallel
 FROM waits
-WHERE waits.run_id = ?1 AND waits.sequence >= ?2 AND waits.sequence < ?3
+WHERE waits.run_id = ?1 AND waits.status IN ('open', 'satisfied', 'timed_out', 'cancelled')
+  AND waits.sequence >= ?2 AND waits.sequence < ?3
 ORDER BY 1
 `
 
@@ -95,7 +98,8 @@ type StepListRow struct {
 	Parallel []byte
 }
 
-// The steps a range of authored sequences stands for; timeouts of waits are no steps.
+// The steps a range of authored sequences stands for; timeouts of waits are no steps. All statuses are
+// named so that the index seeks the range in a run of any length.
 func (q *Queries) StepList(ctx context.Context, arg StepListParams) ([]StepListRow, error) {
 	rows, err := q.query(ctx, q.stepListStmt, StepList, arg.RunID, arg.FromSequence, arg.ToSequence)
 	if err != nil {

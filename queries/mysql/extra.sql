@@ -1,7 +1,7 @@
 -- name: TaskFindHead :one
 -- The first claimable task of one type and build, without a lock.
 SELECT type_name, compatibility, priority, order_at, task_id
-FROM tasks
+FROM tasks FORCE INDEX (tasks_ready)
 WHERE namespace = sqlc.arg(namespace) AND task_queue = sqlc.arg(task_queue) AND kind = sqlc.arg(kind)
   AND type_name = sqlc.arg(type_name) AND status = 'ready' AND compatibility_key = LEFT(sqlc.arg(compatibility), 256)
   AND compatibility = sqlc.arg(compatibility) AND available_at <= sqlc.arg(now) AND min_protocol <= sqlc.arg(protocol_minor)

@@ -141,7 +141,7 @@ SELECT
     open_activities, open_timers, open_waits, pending_signals, workflow_task_id, pending_wake,
     min_protocol, continued_from_run_id, closed_event_sequence, started_at, closed_at,
     last_progress_at
-FROM workflow_runs
+FROM workflow_runs FORCE INDEX (workflow_runs_by_start)
 WHERE namespace = sqlc.arg(namespace)
   AND started_at <= sqlc.arg(started_at) AND (started_at < sqlc.arg(started_at) OR run_id < sqlc.arg(run_id))
   AND (CAST(sqlc.arg(workflow_type) AS CHAR) = '' OR workflow_type = sqlc.arg(workflow_type))

@@ -93,7 +93,7 @@ WHERE namespace = sqlc.arg(namespace) AND task_queue = sqlc.arg(task_queue) AND 
 -- Locks the first claimable task of one type and build, passing over what others hold. Only ids are
 -- read: a sort over documents would not fit the sort buffer.
 SELECT task_id, run_id
-FROM tasks
+FROM tasks FORCE INDEX (tasks_ready)
 WHERE namespace = sqlc.arg(namespace) AND task_queue = sqlc.arg(task_queue) AND kind = sqlc.arg(kind)
   AND type_name = sqlc.arg(type_name) AND status = 'ready' AND compatibility_key = LEFT(sqlc.arg(compatibility), 256)
   AND compatibility = sqlc.arg(compatibility) AND available_at <= sqlc.arg(now) AND min_protocol <= sqlc.arg(protocol_minor)

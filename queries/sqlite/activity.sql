@@ -57,7 +57,8 @@ SELECT
     schedule_to_close_at, close_deadline_at, heartbeat_deadline_at, next_deadline_at, created_at,
     started_at, last_heartbeat_at, closed_at, closed_event_sequence, is_local
 FROM activities
-WHERE run_id = sqlc.arg(run_id) AND sequence > sqlc.arg(after)
+WHERE run_id = sqlc.arg(run_id) AND status IN ('pending', 'running', 'completed', 'failed', 'cancelled')
+  AND sequence > sqlc.arg(after)
 ORDER BY sequence
 LIMIT sqlc.arg(max_rows);
 

@@ -118,7 +118,7 @@ WHERE run_id = sqlc.arg(run_id);
 -- What lists show of a run's documents; the arguments may be large and are left out.
 SELECT run_id, memo, search_attributes
 FROM workflow_run_inputs
-WHERE run_id IN (sqlc.slice('run_ids'));
+WHERE run_id IN (SELECT value FROM json_each(CAST(sqlc.arg(run_ids) AS TEXT)));
 
 -- name: RunInputInsert :exec
 INSERT INTO workflow_run_inputs (

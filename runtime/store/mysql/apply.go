@@ -1,9 +1,12 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"slices"
+	"strings"
 
 	"dwserver/gen/mysqldb"
 	"dwserver/runtime/rules"
@@ -55,6 +58,22 @@ func each[R any](t *tx, list []R, fn func(*mysqldb.Queries, *R) error) {
 	}
 }
 
+// Rows that transactions of several runs or workers write are written in one order, so that none
+// waits for another that waits for it.
+func byTaskID(a, b rules.Task) int { return strings.Compare(a.TaskID, b.TaskID) }
+
+func byDefinition(a, b rules.Definition) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.WorkflowType, b.WorkflowType))
+}
+
+// sorted is the list in order; the list itself is left as it is.
+func sorted[R any](list []R, order func(a, b R) int) []R {
+	if len(list) < 2 || slices.IsSortedFunc(list, order) {
+		return list
+	}
+	return slices.SortedFunc(slices.Values(list), order)
+}
+
 // noteTasks remembers whose tasks these are.
 func (t *tx) noteTasks(e *rules.Effects) {
 	for i := range e.NewTasks {
@@ -91,7 +110,7 @@ func (t *tx) applyTasks(e *rules.Effects) {
 	each(t, e.NewTasks, func(q *mysqldb.Queries, r *rules.Task) error {
 		return q.TaskInsert(t.ctx, mysqldb.TaskInsertParams(rows.Task(*r)))
 	})
-	each(t, e.Tasks, func(q *mysqldb.Queries, r *rules.Task) error {
+	each(t, sorted(e.Tasks, byTaskID), func(q *mysqldb.Queries, r *rules.Task) error {
 		return affected(q.TaskUpdate(t.ctx, mysqldb.TaskUpdateParams(rows.UpdateTask(r))))
 	})
 }

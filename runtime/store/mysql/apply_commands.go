@@ -40,15 +40,13 @@ func (t *tx) applyWorkers(e *rules.Effects) {
 			}))
 		})
 	}
-	if w := e.Seen; w != nil {
-		t.hold(func(q *mysqldb.Queries) error {
-			return q.WorkerSeen(t.ctx, mysqldb.WorkerSeenParams{LastSeenAt: w.At, Namespace: w.Namespace, WorkerID: w.WorkerID})
-		})
+	if e.Seen != nil {
+		t.seen = append(t.seen, *e.Seen)
 	}
 	each(t, e.Registrations, func(q *mysqldb.Queries, r *rules.Registration) error {
 		return q.RegistrationUpsert(t.ctx, mysqldb.RegistrationUpsertParams(*r))
 	})
-	each(t, e.Definitions, func(q *mysqldb.Queries, r *rules.Definition) error {
+	each(t, sorted(e.Definitions, byDefinition), func(q *mysqldb.Queries, r *rules.Definition) error {
 		return q.DefinitionUpsert(t.ctx, mysqldb.DefinitionUpsertParams(rows.Definition(*r)))
 	})
 }

@@ -81,20 +81,23 @@ func absent(err error) error {
 	return err
 }
 
-// waitFor waits until the run of a task is free and locks it, before anything else is locked.
+// waitFor waits until the run of a task is free: for its turn in this process, which it keeps, and for
+// the lock, which it gives back at once, as transitions lock a registration before a run.
 func (t *tx) waitFor(taskID string) error {
 	if err := t.queueFor(t.s.queue.Run(taskID)); err != nil {
 		return err
 	}
-	err := t.read(t.ctx, func(q *mysqldb.Queries) error {
+	w := t.s.newTx(t.ctx)
+	defer w.end()
+	err := w.read(t.ctx, func(q *mysqldb.Queries) error {
 		_, err := q.RunLockOfTask(t.ctx, taskID)
 		return err
 	})
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if _, err = t.GetTask(t.ctx, taskID); err == nil {
-		err = t.note(store.Missing("run of task", taskID))
+	if _, err = w.GetTask(t.ctx, taskID); err == nil {
+		err = store.Missing("run of task", taskID)
 	}
 	return absent(err)
 }

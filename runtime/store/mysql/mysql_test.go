@@ -1,7 +1,6 @@
 package mysql_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,8 +10,6 @@ import (
 	"dwserver/runtime/store/storetest"
 	"dwserver/runtime/store/storetest/cluster"
 )
-
-func TestMain(m *testing.M) { os.Exit(cluster.Run(m)) }
 
 func open(t *testing.T, opt store.Options) store.Store {
 	t.Helper()

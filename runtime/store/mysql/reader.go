@@ -84,6 +84,7 @@ func (s *Store) ListActivities(ctx context.Context, runID string, after, limit i
 	err = s.run(ctx, func(q *mysqldb.Queries) error {
 		list, err := q.ActivityListPage(ctx, mysqldb.ActivityListPageParams{RunID: runID, After: after, Limit: rowLimit(limit)})
 		out = all(list, asActivity)
+		slices.SortFunc(out, bySequence)
 		return err
 	})
 	return out, err

@@ -46,6 +46,7 @@ func asOverdue(r mysqldb.TaskListLeaseExpiredRow) rules.Task { return rules.Task
 // Lists whose order no index gives are ordered here.
 func byTask(a, b rules.Task) int         { return strings.Compare(a.TaskID, b.TaskID) }
 func byActivity(a, b rules.Activity) int { return strings.Compare(a.ExecutionID, b.ExecutionID) }
+func bySequence(a, b rules.Activity) int { return cmp.Compare(a.Sequence, b.Sequence) }
 func byTimer(a, b rules.Timer) int       { return strings.Compare(a.TimerID, b.TimerID) }
 func byOpening(a, b rules.Wait) int {
 	return cmp.Or(cmp.Compare(a.OpenedSequence, b.OpenedSequence), strings.Compare(a.WaitID, b.WaitID))

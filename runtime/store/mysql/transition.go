@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"dwserver/gen/mysqldb"
+	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 	"dwserver/runtime/store/locking"
 )
@@ -22,6 +24,12 @@ func (s *Store) Transition(ctx context.Context, fn func(context.Context, store.T
 	}
 }
 
+func (s *Store) newTx(ctx context.Context) *tx {
+	t := &tx{s: s, ctx: ctx}
+	t.reads.run = t.read
+	return t
+}
+
 // once runs fn in one transaction.
 func (s *Store) once(ctx context.Context, fn func(context.Context, store.Tx) error, tries *locking.Retries) error {
 	if s.closed.Load() {
@@ -30,8 +38,8 @@ func (s *Store) once(ctx context.Context, fn func(context.Context, store.Tx) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	t := &tx{s: s, ctx: ctx, settle: tries.Settled()}
-	t.reads.run = t.read
+	t := s.newTx(ctx)
+	t.settle = tries.Settled()
 	defer t.end() // also when fn panics
 	if tries.First != "" {
 		if err := t.waitFor(tries.First); err != nil {
@@ -48,5 +56,25 @@ func (s *Store) once(ctx context.Context, fn func(context.Context, store.Tx) err
 	if err != nil {
 		return err
 	}
-	return t.commit()
+	if err := t.commit(); err != nil {
+		return err
+	}
+	s.storeSeen(ctx, t.seen)
+	return nil
+}
+
+// storeSeen moves workers' last_seen_at forward, each by itself and after the commit: a transition
+// that holds other locks never waits for a registration's. When the database is lost just then, the
+// workers are seen again soon, and the transition stands.
+func (s *Store) storeSeen(ctx context.Context, list []rules.WorkerSeen) {
+	ctx = context.WithoutCancel(ctx)
+	for i := range list {
+		w := &list[i]
+		err := s.read(ctx, func(q *mysqldb.Queries) error {
+			return q.WorkerSeen(ctx, mysqldb.WorkerSeenParams{LastSeenAt: w.At, Namespace: w.Namespace, WorkerID: w.WorkerID})
+		})
+		if err != nil {
+			s.log.Warn("the time a worker was seen was not stored", "worker", w.WorkerID, "error", err)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dwserver/gen/mysqldb"
+	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 	"dwserver/runtime/store/batch"
 )
@@ -26,7 +27,8 @@ type tx struct {
 	points int // open savepoints
 	sent   int // times that something was sent
 	leave  func()
-	fault  error // what ends the transaction, whatever its function makes of it
+	seen   []rules.WorkerSeen // stored after the commit
+	fault  error              // what ends the transaction, whatever its function makes of it
 }
 
 // begin starts the transaction. Its own context does not end: a caller that goes away ends the

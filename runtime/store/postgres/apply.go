@@ -1,7 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"dwserver/gen/pgdb"
 	"dwserver/runtime/rules"
@@ -38,6 +41,22 @@ func each[R any](t *tx, list []R, fn func(*pgdb.Queries, *R) error) {
 	for i := range list {
 		t.hold(func(q *pgdb.Queries) error { return fn(q, &list[i]) })
 	}
+}
+
+// Rows that transactions of several runs or workers write are written in one order, so that none
+// waits for another that waits for it.
+func byTaskID(a, b rules.Task) int { return strings.Compare(a.TaskID, b.TaskID) }
+
+func byDefinition(a, b rules.Definition) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.WorkflowType, b.WorkflowType))
+}
+
+// sorted is the list in order; the list itself is left as it is.
+func sorted[R any](list []R, order func(a, b R) int) []R {
+	if len(list) < 2 || slices.IsSortedFunc(list, order) {
+		return list
+	}
+	return slices.SortedFunc(slices.Values(list), order)
 }
 
 // noteTasks remembers which queues get work by these effects, and whose tasks they are.
@@ -83,7 +102,7 @@ func (t *tx) applyTasks(e *rules.Effects) {
 	each(t, e.NewTasks, func(q *pgdb.Queries, r *rules.Task) error {
 		return q.TaskInsert(t.ctx, pgdb.TaskInsertParams(rows.Task(*r)))
 	})
-	each(t, e.Tasks, func(q *pgdb.Queries, r *rules.Task) error {
+	each(t, sorted(e.Tasks, byTaskID), func(q *pgdb.Queries, r *rules.Task) error {
 		return q.TaskUpdate(t.ctx, pgdb.TaskUpdateParams(rows.UpdateTask(r)))
 	})
 }

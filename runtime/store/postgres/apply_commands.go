@@ -38,15 +38,13 @@ func (t *tx) applyWorkers(e *rules.Effects) {
 			})
 		})
 	}
-	if w := e.Seen; w != nil {
-		t.hold(func(q *pgdb.Queries) error {
-			return q.WorkerSeen(t.ctx, pgdb.WorkerSeenParams{LastSeenAt: w.At, Namespace: w.Namespace, WorkerID: w.WorkerID})
-		})
+	if e.Seen != nil {
+		t.seen = append(t.seen, *e.Seen)
 	}
 	each(t, e.Registrations, func(q *pgdb.Queries, r *rules.Registration) error {
 		return q.RegistrationUpsert(t.ctx, pgdb.RegistrationUpsertParams(*r))
 	})
-	each(t, e.Definitions, func(q *pgdb.Queries, r *rules.Definition) error {
+	each(t, sorted(e.Definitions, byDefinition), func(q *pgdb.Queries, r *rules.Definition) error {
 		return q.DefinitionUpsert(t.ctx, pgdb.DefinitionUpsertParams(rows.Definition(*r)))
 	})
 }

@@ -79,13 +79,16 @@ func (t *tx) lockedRun(l *store.Locked, err error) (*store.Locked, error) {
 	return l, nil
 }
 
-// waitFor waits until the run of a task is free and locks it, before anything else is locked.
+// waitFor waits until the run of a task is free: for its turn in this process, which it keeps, and for
+// the lock, which it gives back at once, as transitions lock a registration before a run.
 func (t *tx) waitFor(taskID string) error {
 	if err := t.queueFor(t.s.queue.Run(taskID)); err != nil {
 		return err
 	}
+	w := t.s.newTx(t.ctx)
+	defer w.end()
 	var noRun, gone bool
-	err := t.trip(func(p *pipe) {
+	err := w.trip(func(p *pipe) {
 		p.load(func(q *pgdb.Queries) error {
 			_, err := q.RunLockOfTask(t.ctx, taskID)
 			return err
@@ -96,7 +99,7 @@ func (t *tx) waitFor(taskID string) error {
 		}, &gone)
 	})
 	if err == nil && noRun && !gone {
-		err = t.note(store.Missing("run of task", taskID))
+		err = store.Missing("run of task", taskID)
 	}
 	return err
 }

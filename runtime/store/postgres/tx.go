@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"dwserver/gen/pgdb"
+	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 	"dwserver/runtime/store/batch"
 )
@@ -31,8 +32,9 @@ type tx struct {
 	points int // open savepoints
 	trips  int // round trips made
 	wakes  []store.Wake
-	leave  func() // leaves the in-process queue of a run
-	fault  error  // what ends the transaction, whatever its function makes of it
+	leave  func()             // leaves the in-process queue of a run
+	seen   []rules.WorkerSeen // stored after the commit
+	fault  error              // what ends the transaction, whatever its function makes of it
 }
 
 // trip fills and makes one round trip: BEGIN when it is the first, what was held back, then fill's.

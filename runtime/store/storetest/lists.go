@@ -254,11 +254,13 @@ func testEvents(t *testing.T, x *suite) {
 // testRunActivities: the view of a run's activities and their attempts, open or not.
 func testRunActivities(t *testing.T, x *suite) {
 	run, other := x.newRun(t), x.newRun(t)
+	statuses := []string{rules.ActivityPending, rules.ActivityRunning, rules.ActivityCompleted, rules.ActivityFailed, rules.ActivityCancelled}
 	e := &rules.Effects{}
 	for i := range int64(6) {
 		for _, r := range []rules.Run{run, other} {
 			act := fill[rules.Activity](x.last.Add(1))
 			act.RunID, act.Sequence = r.RunID, 10-i
+			act.Status = statuses[i%5]
 			e.NewActs = append(e.NewActs, act)
 		}
 	}

@@ -14,7 +14,10 @@ import (
 
 var mysql = server{
 	env: "DW_TEST_MYSQL_URL", admin: mysqlAdmin,
-	start: func() (*process, string, error) { return startMariaDB("--innodb-flush-log-at-trx-commit=0") },
+	start: func() (*process, string, error) {
+		return startMariaDB("--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0",
+			"--innodb-log-file-size=256M", "--innodb-buffer-pool-size=256M")
+	},
 }
 
 // startMariaDB runs the MariaDB that is installed, with settings as they come but for those given.
