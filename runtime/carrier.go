@@ -131,6 +131,7 @@ func (c *carriage) grant(ctx context.Context, tx *stage) error {
 		if one == nil {
 			continue
 		}
+		one.answer = nil // of an earlier try of this transaction: its claim was rolled back
 		if leased && !one.concurrent {
 			continue // a single-capacity worker got its task: not attempted
 		}
@@ -144,7 +145,6 @@ func (c *carriage) grant(ctx context.Context, tx *stage) error {
 
 // attempt claims, or says why not.
 func (c *carried) attempt(ctx context.Context, tx *stage) error {
-	c.answer = nil
 	if c.decline != nil {
 		c.answer = &CarriedAnswer{Decline: c.decline}
 		return nil //nolint:nilerr // a decline is an answer, not a fault
