@@ -284,7 +284,7 @@ SELECT
     updated_at
 FROM workers
 WHERE namespace = $1 AND worker_id = $2
-FOR SHARE
+FOR KEY SHARE
 `
 
 type WorkerShareParams struct {
@@ -292,6 +292,7 @@ type WorkerShareParams struct {
 	WorkerID  string
 }
 
+// A key share keeps registrations out, which lock the row for update, but not the time it was seen.
 func (q *Queries) WorkerShare(ctx context.Context, arg WorkerShareParams) (Worker, error) {
 	row := q.db.QueryRow(ctx, WorkerShare, arg.Namespace, arg.WorkerID)
 	var i Worker

@@ -20,6 +20,7 @@ WHERE namespace = sqlc.arg(namespace) AND worker_id = sqlc.arg(worker_id)
 FOR UPDATE;
 
 -- name: WorkerShare :one
+-- A key share keeps registrations out, which lock the row for update, but not the time it was seen.
 SELECT
     namespace, worker_id, generation, registration_token, task_queue, runtime, sdk_version,
     build_id, status, protocol_minor, workflow_types, activity_types, capabilities,
@@ -28,7 +29,7 @@ SELECT
     updated_at
 FROM workers
 WHERE namespace = sqlc.arg(namespace) AND worker_id = sqlc.arg(worker_id)
-FOR SHARE;
+FOR KEY SHARE;
 
 -- name: WorkerUpsert :exec
 INSERT INTO workers (

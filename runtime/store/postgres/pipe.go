@@ -63,6 +63,7 @@ type pipe struct {
 	ctx   context.Context
 	batch pgx.Batch
 	probe store.Probe
+	none  bool  // a row is missing that has to be there
 	err   error // of the probe, in place of the statement it was for
 }
 
@@ -82,8 +83,12 @@ func (p *pipe) load(fn func(*pgdb.Queries) error, missing *bool) {
 		return
 	}
 	item := p.batch.Queue(rec.sql, rec.args...)
+	if missing == nil {
+		missing = &p.none
+	}
+	// The driver takes an error here for one of the round trip and forgets its prepared statements.
 	end := func(err error) error {
-		if missing != nil && errors.Is(err, pgx.ErrNoRows) {
+		if errors.Is(err, pgx.ErrNoRows) {
 			*missing = true
 			return nil
 		}
@@ -108,7 +113,13 @@ func (p *pipe) send(conn *pgx.Conn) error {
 	if p.err != nil {
 		return p.err
 	}
-	return conn.SendBatch(p.ctx, &p.batch).Close()
+	if err := conn.SendBatch(p.ctx, &p.batch).Close(); err != nil {
+		return err
+	}
+	if p.none {
+		return pgx.ErrNoRows
+	}
+	return nil
 }
 
 // isCut reports a connection that ended in the middle of an answer.
