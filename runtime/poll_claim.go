@@ -18,7 +18,7 @@ func (p *poll) claim(ctx context.Context) (*claimed, error) {
 	again := false
 	err := p.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
 		got, again = nil, false
-		worker, err := p.holdRegistration(ctx, tx)
+		worker, err := tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
 		if isNotFound(err) || err == nil && (worker.Generation != p.worker.Generation || worker.Status != p.worker.Status) {
 			return nil, errStale
 		}
@@ -40,15 +40,6 @@ func (p *poll) claim(ctx context.Context) (*claimed, error) {
 		return nil, errAgain
 	}
 	return got, err
-}
-
-// holdRegistration keeps the worker's registration as it is while the claim runs; it is locked for
-// writing when the claim will also store that the worker was seen.
-func (p *poll) holdRegistration(ctx context.Context, tx store.Tx) (rules.Worker, error) {
-	if p.seen(&p.worker) != nil {
-		return tx.LockWorker(ctx, p.req.Namespace, p.req.WorkerID)
-	}
-	return tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
 }
 
 // claimFilter says which tasks the poll may take.
@@ -104,8 +95,6 @@ func (p *poll) lease(ctx context.Context, tx store.Tx, l *store.Locked, worker *
 			Attempt: l.Task.AttemptCount, PruneAt: lease.Expires + receiptRetention,
 		}}
 	}
-	if p.seen(&p.worker) != nil { // then the registration is locked for writing
-		t.Eff.Seen = p.seen(worker)
-	}
+	t.Eff.Seen = p.seen(worker)
 	return c
 }

@@ -33,7 +33,7 @@ type Effects struct {
 	RemoveWorker  *Worker
 	Registrations []Registration // upserted by token
 	Definitions   []Definition   // upserted
-	Seen          *WorkerSeen
+	Seen          *WorkerSeen // stored right after the commit where waiting for the registration could deadlock
 	PollReceipts  []PollReceipt // upserted
 	Namespaces    []Namespace   // upserted
 }
