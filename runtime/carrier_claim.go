@@ -163,6 +163,9 @@ func (p *poll) nothing(ctx context.Context, tx *stage, worker *rules.Worker) err
 
 // hasSlot is the slot rule (carried-polls.md 2). The task being completed no longer counts.
 func (c *carried) hasSlot(ctx context.Context, tx *stage, worker *rules.Worker) (bool, error) {
+	if err := tx.settled(ctx); err != nil {
+		return false, err
+	}
 	kind, limit := c.poll.kind.other(), int64(1)
 	if c.concurrent {
 		kind, limit = c.poll.kind.kind, c.poll.kind.limit(worker)

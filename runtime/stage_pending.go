@@ -125,6 +125,15 @@ func (s *stage) leases(worker *rules.Worker, kind string) (change int64) {
 	return change
 }
 
+// settled writes what is held back when it ends tasks besides the report's own: whether those still
+// counted as leases, only the database tells.
+func (s *stage) settled(ctx context.Context) error {
+	if s.pending == nil || len(s.pending.Tasks) <= 1 {
+		return nil
+	}
+	return s.flush(ctx)
+}
+
 // heldTask is a task as the held effects leave it.
 func (s *stage) heldTask(taskID string) *rules.Task {
 	if s.pending == nil {

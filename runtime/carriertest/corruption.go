@@ -11,10 +11,10 @@ import (
 // testCorruption damages the documents of every read of every report that carries: the report fails as a
 // whole, or did not need the document and leaves what an undamaged one leaves.
 func testCorruption(t *testing.T, empty Empty) {
+	w := newWorld(t, empty, nil)
 	needed := 0
 	for _, c := range carryingReports {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, empty, nil)
 			s := w.scene(t)
 			r := c.make(s)
 			w.store.damageAt(0)

@@ -93,6 +93,12 @@ func occupiedSlots() []declining {
 			given: func(s *scene, _ *report) { s.hold(rules.KindWorkflow) }},
 		{reason: "slot_occupied", kind: rules.KindWorkflow, about: "holds an activity", parents: []string{"workflow", "activity"}, given: activity},
 		{reason: "slot_occupied", kind: rules.KindActivity, about: "all activity slots", parents: []string{"workflow"}, worker: few, given: activity},
+		{reason: "slot_occupied", kind: rules.KindActivity, about: "all activity slots, and an end that settles a lease that was over",
+			parents: []string{"workflow closes"}, worker: few, given: func(s *scene, _ *report) {
+				s.lapsed()
+				s.hold(rules.KindActivity)
+				s.plant(s.plot(rules.KindActivity))
+			}},
 		{reason: "slot_occupied", kind: rules.KindWorkflow, about: "all workflow slots", parents: []string{"activity"}, worker: few, given: workflow},
 	}
 }
@@ -216,6 +222,27 @@ func (s *scene) hold(kind string) rules.Task {
 	}
 	s.apply(s, &rules.Effects{NewTasks: []rules.Task{task}})
 	return task
+}
+
+// lapsed gives the scene's first run an activity that the worker held for too long; nobody noticed yet.
+func (s *scene) lapsed() {
+	s.t.Helper()
+	run, err := s.store.ReadRun(s.t.Context(), s.runs[0])
+	require.NoError(s.t, err)
+	p := s.plot(rules.KindActivity)
+	attempt := rules.Attempt{
+		AttemptID: s.ids(), ExecutionID: p.act.ExecutionID, RunID: run.RunID, TaskID: p.task.TaskID, AttemptNumber: 1,
+		Status: rules.AttemptRunning, LeaseOwner: s.worker(),
+	}
+	p.act.RunID, p.act.Status, p.act.AttemptCount, p.act.AttemptID = run.RunID, rules.ActivityRunning, 1, attempt.AttemptID
+	p.task.RunID, p.task.WorkflowID, p.task.Status, p.task.AttemptCount = run.RunID, run.WorkflowID, rules.TaskLeased, 1
+	p.task.LeaseOwner, p.task.LeaseGeneration, p.task.LeaseExpiresAt = s.worker(), 1, 1
+	p.task.ActivityAttemptID = attempt.AttemptID
+	run.OpenActivities++
+	s.apply(s, &rules.Effects{
+		Run: &run, RunBase: run.LastHistorySequence, NewTasks: []rules.Task{p.task}, NewActs: []rules.Activity{*p.act},
+		NewTries: []rules.Attempt{attempt},
+	})
 }
 
 // bound binds a poll request id to a lease of the worker, as a poll without a build would have.

@@ -53,9 +53,9 @@ var failings = []failing{
 // recorded as a whole or not at all, the caller is told, and the same report sent again leaves what an
 // undisturbed one leaves.
 func testFaults(t *testing.T, empty Empty) {
+	w := newProbedWorld(t, empty)
 	for _, c := range carryingReports {
 		t.Run(c.name, func(t *testing.T) {
-			w := newProbedWorld(t, empty)
 			s := w.scene(t)
 			r := c.make(s)
 			ran := w.probe.during(nil, func() { c.check(s, r, r.do()) })

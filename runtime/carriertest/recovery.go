@@ -14,10 +14,10 @@ import (
 // can tell; the same report sent again, and then the worker's own polls under the original ids, leave one
 // completion and one lease.
 func testRecovery(t *testing.T, empty Empty) {
+	w := newProbedWorld(t, empty)
 	for _, c := range carryingReports {
 		for _, at := range []string{commit, committed} {
 			t.Run(c.name+" "+at, func(t *testing.T) {
-				w := newProbedWorld(t, empty)
 				s := w.scene(t)
 				r := c.make(s)
 				first := r.do()
