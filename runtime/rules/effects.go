@@ -33,9 +33,9 @@ type Effects struct {
 	RemoveWorker  *Worker
 	Registrations []Registration // upserted by token
 	Definitions   []Definition   // upserted
-	Seen          *WorkerSeen // stored right after the commit where waiting for the registration could deadlock
-	PollReceipts  []PollReceipt // upserted
-	Namespaces    []Namespace   // upserted
+	Seen          *WorkerSeen    // stored right after the commit where waiting for the registration could deadlock
+	PollReceipts  []PollReceipt  // upserted
+	Namespaces    []Namespace    // upserted
 }
 
 // WorkerSeen moves a worker's last_seen_at forward.
