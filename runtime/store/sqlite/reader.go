@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 
 	"dwserver/gen/sqlitedb"
 	"dwserver/runtime/rules"
@@ -76,7 +77,11 @@ func (s *Store) ListAttempts(ctx context.Context, executionID string) ([]rules.A
 func asAttempt(row sqlitedb.ActivityAttempt) rules.Attempt { return rules.Attempt(row) }
 
 func (s *Store) ListLabels(ctx context.Context, runIDs []string) ([]rules.RunInput, error) {
-	list, err := s.q.RunLabelsList(s.during(ctx), runIDs)
+	ids, err := json.Marshal(runIDs)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.q.RunLabelsList(s.during(ctx), string(ids))
 	return all(list, asLabels, s.end(err))
 }
 
