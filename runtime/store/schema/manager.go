@@ -17,6 +17,7 @@ type Manager struct {
 	conn    *sql.Conn
 	known   []Migration
 	close   func() error
+	before  func() error // of a test, before every statement
 }
 
 // State is one migration and whether it is applied.
@@ -142,7 +143,7 @@ func (m *Manager) apply(ctx context.Context, missing []Migration, fresh bool) er
 	}
 	for _, k := range missing {
 		for _, s := range k.Up {
-			if err := run(ctx, m.conn, s); err != nil {
+			if err := m.statement(ctx, s); err != nil {
 				return fmt.Errorf("schema: migration %d %s: %w", k.Version, k.Name, err)
 			}
 		}
@@ -156,6 +157,15 @@ func (m *Manager) apply(ctx context.Context, missing []Migration, fresh bool) er
 		}
 	}
 	return nil
+}
+
+func (m *Manager) statement(ctx context.Context, text string) error {
+	if m.before != nil {
+		if err := m.before(); err != nil {
+			return err
+		}
+	}
+	return run(ctx, m.conn, text)
 }
 
 // mark records that a creation began, unless an earlier one that was cut off already did.
