@@ -33,6 +33,7 @@ generate: ## Bundle the contract, generate gen/, pin the contract in vectors/man
 	  done; \
 	done
 	$(TOOL) sqlc generate
+	go run ./cmd/gen/sqliteraw
 	go run ./vectors/cmd/manifest
 
 generate-check: generate ## Fail when what is committed is not what is generated

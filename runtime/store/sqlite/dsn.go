@@ -30,18 +30,18 @@ func Path(dbURL string) (string, error) {
 	return path, nil
 }
 
-// Settings of every connection. FULL makes a commit survive power loss, not only a crash.
-const pragmas = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
-	"&_pragma=foreign_keys(1)&_pragma=temp_store(MEMORY)"
+// Settings of the connections, as pragmas. FULL makes a commit survive power loss, not only a crash.
+var (
+	writerSettings = []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"temp_store(MEMORY)", "cache_size(-32768)", "wal_autocheckpoint(4000)"}
+	readerSettings = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-8192)"}
+)
 
-func writerDSN(path string) string {
-	return file(path) + "?" + pragmas + "&_pragma=cache_size(-32768)&_pragma=wal_autocheckpoint(4000)"
-}
+// writerDSN and readerDSN are for database/sql.
+func writerDSN(path string) string { return dsn(path, "", writerSettings) }
+func readerDSN(path string) string { return dsn(path, "mode=ro", readerSettings) }
 
-func readerDSN(path string) string {
-	return file(path) + "?mode=ro&_pragma=busy_timeout(10000)&_pragma=query_only(1)&_pragma=cache_size(-8192)"
-}
-
-func file(path string) string {
-	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+func dsn(path, options string, settings []string) string {
+	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path) +
+		"?" + options + "&_pragma=" + strings.Join(settings, "&_pragma=")
 }

@@ -3,14 +3,13 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/sqlite/raw"
 )
 
 // classify maps a statement's error to the store's sentinels. Outcomes are never unknown here:
@@ -23,14 +22,8 @@ func classify(err error) error {
 		return store.ErrNotFound
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
-		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
-	var se *sqlite.Error
-	if !errors.As(err, &se) {
-		return fmt.Errorf("%w: %w", store.ErrBroken, err)
-	}
-	switch se.Code() & 0xff {
+	switch code, _ := resultCode(err); code {
 	case sqlite3.SQLITE_CONSTRAINT:
 		return fmt.Errorf("%w: %w", store.ErrConflict, err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
@@ -42,14 +35,22 @@ func classify(err error) error {
 	return fmt.Errorf("%w: %w", store.ErrBroken, err)
 }
 
+// resultCode is SQLite's primary code for an error.
+func resultCode(err error) (code int, ok bool) {
+	var re *raw.Error
+	if errors.As(err, &re) {
+		return re.Code & 0xff, true
+	}
+	return 0, false
+}
+
 // classifyCommit maps an error of COMMIT. SQLite rolls back what it refuses to commit, except
 // that a failed write or sync of the log may have reached the disk all the same.
 func classifyCommit(err error) error {
 	if store.Classified(err) {
 		return err
 	}
-	var se *sqlite.Error
-	if errors.As(err, &se) && se.Code()&0xff == sqlite3.SQLITE_IOERR {
+	if code, ok := resultCode(err); ok && code == sqlite3.SQLITE_IOERR {
 		return fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err)
 	}
 	if errors.Is(classify(err), store.ErrContention) {

@@ -36,7 +36,14 @@ func (r *recorder) QueryContext(ctx context.Context, text string, args ...any) (
 
 func (r *recorder) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
 	r.text, r.args = text, args
-	return r.db.QueryRowContext(failed{Context: ctx, err: sql.ErrConnDone}, text)
+	return r.db.QueryRowContext(done(ctx), text)
+}
+
+// done is ctx, ended.
+func done(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx
 }
 
 // TestNoScans: with 200,000 runs no query reads a whole table or index.
@@ -56,7 +63,7 @@ func TestNoScans(t *testing.T) {
 	rec := &recorder{db: db}
 	for _, c := range storetest.Calls(t, sqlitedb.New(rec), rec.taken) {
 		for _, step := range plan(t, db, c) {
-			if c.Name == "NamespaceList" || strings.Contains(step, "CONSTANT ROW") || strings.HasPrefix(step, "SCAN (") {
+			if c.Name == "NamespaceList" || strings.Contains(step, "CONSTANT ROW") || strings.Contains(step, "VIRTUAL TABLE") || strings.HasPrefix(step, "SCAN (") {
 				continue
 			}
 			require.NotRegexp(t, "^SCAN ", step, "%s: %s", c.Name, step)

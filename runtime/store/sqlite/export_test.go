@@ -1,26 +1,29 @@
 package sqlite
 
 import (
-	"database/sql"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"dwserver/runtime/store/sqlite/raw"
 )
 
 // Settings are the pragmas in force on a writing and on a reading connection.
 func Settings(t *testing.T, file string) (writer, reader map[string]string) {
 	t.Helper()
-	read := func(dsn string) map[string]string {
-		db, err := sql.Open("sqlite", dsn)
+	read := func(path string, flags int32, settings []string) map[string]string {
+		conn, err := openSession(path, flags, settings)
 		require.NoError(t, err)
-		defer db.Close()
+		defer func() { require.NoError(t, conn.Close()) }()
 		out := map[string]string{}
 		for _, name := range []string{"journal_mode", "synchronous", "foreign_keys", "query_only", "busy_timeout"} {
-			var v string
-			require.NoError(t, db.QueryRow("PRAGMA "+name).Scan(&v))
-			out[name] = v
+			stmt, err := conn.Prepare("PRAGMA " + name)
+			require.NoError(t, err)
+			require.True(t, stmt.Next())
+			out[name] = stmt.Text(0)
+			require.NoError(t, stmt.End())
 		}
 		return out
 	}
-	return read(writerDSN(file)), read(readerDSN(file))
+	return read(file, raw.ReadWrite, writerSettings), read(file, raw.ReadOnly, readerSettings)
 }

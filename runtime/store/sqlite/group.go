@@ -46,16 +46,17 @@ func (w *writer) next() *job {
 }
 
 // begin opens the transaction, on a new connection when the old one is beyond use.
-func (w *writer) begin() error {
-	err := w.verbs.begin.run()
-	if err == nil || !hard(classify(err)) || errors.Is(classify(err), store.ErrContention) {
-		return err
+func (w *writer) begin() (err error) {
+	if w.conn != nil {
+		err = w.verbs.begin.run()
+		if err == nil || !hard(classify(err)) || errors.Is(classify(err), store.ErrContention) {
+			return err
+		}
 	}
 	if renewErr := w.renew(); renewErr != nil {
 		return errors.Join(err, renewErr)
 	}
-	err = w.verbs.begin.run()
-	return err
+	return w.verbs.begin.run()
 }
 
 // member runs one job. It reports whether its writes stay, and an error when undoing them failed,

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	_ "modernc.org/sqlite" // driver "sqlite"
+
 	"dwserver/runtime/store/schema"
 )
 
@@ -32,25 +34,38 @@ func Schema(ctx context.Context, dbURL string) (*schema.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, conn, err := openWriter(ctx, f.path)
+	m, err := manager(ctx, f.path, f.unlock)
 	if err != nil {
 		return nil, errors.Join(err, f.unlock())
-	}
-	m, err := schema.New(dialect, conn, func() error { return errors.Join(db.Close(), f.unlock()) })
-	if err != nil {
-		return nil, errors.Join(err, conn.Close(), db.Close(), f.unlock())
 	}
 	return m, nil
 }
 
 // upgrade brings the schema up to date before the server serves.
-func upgrade(ctx context.Context, conn *sql.Conn) error {
-	m, err := schema.New(dialect, conn, func() error { return nil })
+func upgrade(ctx context.Context, path string) error {
+	m, err := manager(ctx, path, func() error { return nil })
 	if err != nil {
 		return err
 	}
-	if err := m.Ensure(ctx, true); err != nil {
+	if err := errors.Join(m.Ensure(ctx, true), m.Close()); err != nil {
 		return fmt.Errorf("sqlite: %w", err)
 	}
 	return nil
+}
+
+// manager migrates the file at path on a connection of database/sql. Its Close also calls then.
+func manager(ctx context.Context, path string, then func() error) (*schema.Manager, error) {
+	db, err := sql.Open("sqlite", writerDSN(path))
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: open: %w", err)
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("sqlite: open %s: %w", path, err), db.Close())
+	}
+	m, err := schema.New(dialect, conn, func() error { return errors.Join(db.Close(), then()) })
+	if err != nil {
+		return nil, errors.Join(err, conn.Close(), db.Close())
+	}
+	return m, nil
 }

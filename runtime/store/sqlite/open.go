@@ -8,15 +8,13 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 
-	_ "modernc.org/sqlite" // driver "sqlite"
-
+	"dwserver/gen/sqliteraw"
 	"dwserver/runtime/store"
 )
 
@@ -26,7 +24,7 @@ const readers = 4
 type Store struct {
 	reads
 	writer *writer
-	pool   *sql.DB
+	pool   *pool
 	unlock func() error
 	closed sync.Once
 }
@@ -45,27 +43,17 @@ func Open(ctx context.Context, dbURL string, opt store.Options) (*Store, error) 
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, path string, probe store.Probe) error {
-	db, conn, err := openWriter(ctx, path)
-	if err != nil {
+func (s *Store) open(ctx context.Context, path string, probe store.Probe) (err error) {
+	if err = upgrade(ctx, path); err != nil {
 		return err
 	}
-	if err := upgrade(ctx, conn); err != nil {
-		return errors.Join(err, conn.Close(), db.Close())
+	if s.writer, err = startWriter(path, probe); err != nil {
+		return err
 	}
-	if s.writer, err = startWriter(ctx, db, conn, probe); err != nil {
-		return errors.Join(err, conn.Close(), db.Close())
+	if s.pool, err = openPool(path, readers, probe); err != nil {
+		return err
 	}
-	if s.pool, err = sql.Open("sqlite", readerDSN(path)); err != nil {
-		return fmt.Errorf("sqlite: open readers: %w", err)
-	}
-	s.pool.SetMaxOpenConns(readers)
-	s.pool.SetMaxIdleConns(readers)
-	q, err := queries(ctx, s.pool, probe)
-	if err != nil {
-		return fmt.Errorf("sqlite: prepare reads: %w", err)
-	}
-	s.reads = reads{q: q}
+	s.reads = reads{q: sqliteraw.New(s.pool)}
 	return nil
 }
 
@@ -99,19 +87,6 @@ func openFile(dbURL string) (*databaseFile, error) {
 	return &databaseFile{path: path, unlock: unlock}, nil
 }
 
-func openWriter(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
-	db, err := sql.Open("sqlite", writerDSN(path))
-	if err != nil {
-		return nil, nil, fmt.Errorf("sqlite: open: %w", err)
-	}
-	db.SetMaxOpenConns(1)
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("sqlite: open %s: %w", path, err), db.Close())
-	}
-	return db, conn, nil
-}
-
 // Close ends the writer after the transitions already queued, then everything else.
 func (s *Store) Close() error {
 	var errs []error
@@ -124,13 +99,13 @@ func (s *Store) close() (errs []error) {
 		errs = append(errs, s.writer.close())
 	}
 	if s.pool != nil {
-		errs = append(errs, s.pool.Close())
+		errs = append(errs, s.pool.close())
 	}
 	return append(errs, s.unlock())
 }
 
 // Ping implements store.Store.
-func (s *Store) Ping(ctx context.Context) error { return classify(s.pool.PingContext(ctx)) }
+func (s *Store) Ping(ctx context.Context) error { return classify(s.pool.ping(ctx)) }
 
 // Notify implements store.Store; no other process makes work in this file.
 func (s *Store) Notify(func(store.Wake)) {}

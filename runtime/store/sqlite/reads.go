@@ -4,27 +4,25 @@ import (
 	"context"
 
 	"dwserver/gen/sqlitedb"
+	"dwserver/gen/sqliteraw"
 	"dwserver/runtime/rules"
 )
 
 // reads are the reads that transactions and readers share. In a transaction ctx is set and faults
 // are remembered; a reader has neither, as many goroutines use it.
 type reads struct {
-	q     *sqlitedb.Queries
+	q     *sqliteraw.Queries
 	ctx   context.Context
 	fault error // a fault the transaction may not outlive, whatever its function makes of it
 }
 
-// during is the context a statement runs under: one that does not end, as the driver would start a
-// goroutine per statement to watch it, and reads are short.
+// during is the context a statement runs under: the transaction's, else ctx, which is asked before the
+// statement starts. A statement that has started is short and runs to its end.
 func (r *reads) during(ctx context.Context) context.Context {
 	if r.ctx != nil {
 		return r.ctx
 	}
-	if ctx.Err() != nil {
-		return ctx
-	}
-	return context.WithoutCancel(ctx)
+	return ctx
 }
 
 // end classifies a statement's error and, in a transaction, remembers a fault.

@@ -2,14 +2,13 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
 
-	"dwserver/gen/sqlitedb"
+	"dwserver/gen/sqliteraw"
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/sqlite/raw"
 )
 
 // groupMax bounds the transitions of one commit.
@@ -30,9 +29,8 @@ type job struct {
 // in groups; a caller hands its job over directly, so one whose context ends before its turn
 // never enters a group.
 type writer struct {
-	db    *sql.DB
-	conn  *sql.Conn
-	q     *sqlitedb.Queries
+	path  string
+	conn  *session
 	verbs verbs
 	probe store.Probe
 	tx    tx // reused by every job
@@ -54,7 +52,7 @@ type verbs struct {
 
 type verb struct {
 	text  string
-	stmt  *sql.Stmt
+	stmt  *raw.Stmt
 	probe store.Probe
 }
 
@@ -64,38 +62,59 @@ func (v *verb) run() error {
 			return err
 		}
 	}
-	_, err := v.stmt.Exec()
-	return err
+	v.stmt.Next()
+	return v.stmt.End()
 }
 
-func startWriter(ctx context.Context, db *sql.DB, conn *sql.Conn, probe store.Probe) (*writer, error) {
-	w := &writer{db: db, probe: probe, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
-	if err := w.prepare(ctx, conn); err != nil {
+func startWriter(path string, probe store.Probe) (*writer, error) {
+	w := &writer{path: path, probe: probe, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
+	if err := w.connect(); err != nil {
 		return nil, err
 	}
 	go w.loop()
 	return w, nil
 }
 
-func (w *writer) prepare(ctx context.Context, conn *sql.Conn) error {
-	q, err := queries(ctx, conn, w.probe)
-	if err != nil {
-		return fmt.Errorf("sqlite: prepare writes: %w", err)
+// connect opens the connection and prepares everything on it.
+func (w *writer) connect() (err error) {
+	if w.conn, err = openSession(w.path, raw.ReadWrite, writerSettings); err != nil {
+		return err
+	}
+	if err := w.prepare(); err != nil {
+		return errors.Join(err, w.disconnect())
+	}
+	w.tx = tx{reads: reads{q: sqliteraw.New(w)}, w: w, cache: newCaches(w.probe)}
+	return nil
+}
+
+func (w *writer) prepare() error {
+	for _, q := range sqliteraw.All {
+		if _, err := w.conn.prepare(q); err != nil {
+			return err
+		}
 	}
 	for text, v := range map[string]*verb{
 		"BEGIN IMMEDIATE": &w.verbs.begin, "COMMIT": &w.verbs.commit, "ROLLBACK": &w.verbs.rollback,
 		"SAVEPOINT member": &w.verbs.mark, "RELEASE member": &w.verbs.keep, "ROLLBACK TO member": &w.verbs.undo,
 		"SAVEPOINT part": &w.verbs.markPart, "RELEASE part": &w.verbs.keepPart, "ROLLBACK TO part": &w.verbs.undoPart,
 	} {
-		stmt, err := conn.PrepareContext(ctx, text)
+		stmt, err := w.conn.Prepare(text)
 		if err != nil {
 			return fmt.Errorf("sqlite: prepare %s: %w", text, err)
 		}
 		*v = verb{text: text, stmt: stmt, probe: w.probe}
 	}
-	w.conn, w.q = conn, q
-	w.tx = tx{reads: reads{q: q}, w: w, cache: newCaches(w.probe)}
 	return nil
+}
+
+// Start implements sqliteraw.DB on the writer's goroutine.
+func (w *writer) Start(ctx context.Context, q *sqliteraw.Query) (sqliteraw.Stmt, error) {
+	if w.probe != nil {
+		if err := w.probe(ctx, q.Name); err != nil {
+			return nil, err
+		}
+	}
+	return w.conn.stmts[q.Index], nil
 }
 
 // do queues fn and waits for its outcome.
@@ -143,7 +162,7 @@ func (w *writer) loop() {
 			w.group(j)
 		case <-w.stop:
 			w.drain()
-			w.last = errors.Join(w.conn.Close(), w.db.Close())
+			w.last = w.disconnect()
 			ended = true
 			return
 		}
@@ -168,30 +187,16 @@ func (w *writer) close() error {
 	return w.last
 }
 
-// discard ends the connection for good, with the transaction that it may hold. SQLite keeps one that has
-// statements open, and the pool would hand out again one that was only closed.
-func (w *writer) discard() error {
-	v := &w.verbs
-	for _, verb := range []*verb{&v.begin, &v.commit, &v.rollback, &v.mark, &v.keep, &v.undo, &v.markPart, &v.keepPart, &v.undoPart} {
-		_ = verb.stmt.Close() // of a connection that failed: its error says nothing new
-	}
-	if w.probe == nil {
-		_ = w.q.Close() // as above
-	}
-	err := w.conn.Raw(func(any) error { return driver.ErrBadConn })
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-		return nil
-	}
-	return err
+// renew replaces a connection that cannot even roll back; closing it ends its transaction.
+func (w *writer) renew() error {
+	return errors.Join(w.disconnect(), w.connect())
 }
 
-// renew replaces a connection that cannot even roll back.
-func (w *writer) renew() error {
-	ctx := context.Background()
-	err := w.discard()
-	conn, openErr := w.db.Conn(ctx)
-	if openErr != nil {
-		return errors.Join(err, openErr)
+func (w *writer) disconnect() error {
+	if w.conn == nil {
+		return nil
 	}
-	return w.prepare(ctx, conn)
+	err := w.conn.Close()
+	w.conn = nil
+	return err
 }
