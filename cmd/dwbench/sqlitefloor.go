@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +27,7 @@ func sqliteFloor(ctx context.Context, args []string) error {
 			return err
 		}
 		if rep == 0 {
-			fmt.Fprintf(os.Stdout, "%d callers; a transition: %s\n", floor.Callers, strings.Join(slices.Compact(r.Statements), ", "))
+			fmt.Fprintf(os.Stdout, "%d callers; a transition: %s\n", floor.Callers, strings.Join(r.Statements, ", "))
 		}
 		result := floorResult(r, rep+1)
 		fmt.Fprintln(os.Stdout, report.Line(&result))

@@ -2,23 +2,25 @@ package floor
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
 
 	"dwserver/gen/sqlitedb"
+	"dwserver/gen/sqliteraw"
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 	"dwserver/runtime/store/rows"
 	"dwserver/runtime/store/sqlite"
+	"dwserver/runtime/store/sqlite/raw"
 )
 
 // bareLoop runs statements on one connection, without anything of the store.
 type bareLoop struct {
-	conn          *sql.Conn
-	queries       *sqlitedb.Queries
-	begin, commit *sql.Stmt
+	conn          *raw.Conn
+	stmts         [len(sqliteraw.All)]*raw.Stmt
+	queries       *sqliteraw.Queries
+	begin, commit *raw.Stmt
 	runs          []bareRun
 }
 
@@ -26,6 +28,10 @@ type bareRun struct {
 	run  rules.Run
 	task rules.Task
 }
+
+// settings are those of the store's writer.
+var settings = []string{"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "temp_store(MEMORY)", "cache_size(-32768)",
+	"wal_autocheckpoint(4000)"}
 
 // bare commits groups of transitions, made of the statements named, for a while and returns their rate.
 func bare(ctx context.Context, path string, statements []string, each time.Duration) (rate float64, err error) {
@@ -36,18 +42,14 @@ func bare(ctx context.Context, path string, statements []string, each time.Durat
 	if err := s.Close(); err != nil {
 		return 0, err
 	}
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"+
-		"&_pragma=temp_store(MEMORY)&_pragma=cache_size(-32768)&_pragma=wal_autocheckpoint(4000)") // as the store's writer
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	ctx = context.WithoutCancel(ctx) // the driver would start a goroutine per statement to watch it
 	l := &bareLoop{}
-	if err := l.open(ctx, db); err != nil {
+	if l.conn, err = raw.Open(path, raw.ReadWrite); err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, l.conn.Close()) }()
+	if err := l.prepare(ctx); err != nil {
+		return 0, err
+	}
 	done, began := 0, time.Now()
 	for time.Since(began) < each {
 		if err := l.group(ctx, statements); err != nil {
@@ -58,19 +60,29 @@ func bare(ctx context.Context, path string, statements []string, each time.Durat
 	return float64(done) / time.Since(began).Seconds(), nil
 }
 
-func (l *bareLoop) open(ctx context.Context, db *sql.DB) (err error) {
-	if l.conn, err = db.Conn(ctx); err != nil {
+// Start implements sqliteraw.DB.
+func (l *bareLoop) Start(_ context.Context, q *sqliteraw.Query) (sqliteraw.Stmt, error) {
+	return l.stmts[q.Index], nil
+}
+
+func (l *bareLoop) prepare(ctx context.Context) (err error) {
+	for _, setting := range settings {
+		if err := l.conn.Exec("PRAGMA " + setting); err != nil {
+			return err
+		}
+	}
+	for _, q := range sqliteraw.All {
+		if l.stmts[q.Index], err = l.conn.Prepare(q.Text); err != nil {
+			return fmt.Errorf("prepare %s: %w", q.Name, err)
+		}
+	}
+	if l.begin, err = l.conn.Prepare("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	if l.queries, err = sqlitedb.Prepare(ctx, l.conn); err != nil {
+	if l.commit, err = l.conn.Prepare("COMMIT"); err != nil {
 		return err
 	}
-	if l.begin, err = l.conn.PrepareContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return err
-	}
-	if l.commit, err = l.conn.PrepareContext(ctx, "COMMIT"); err != nil {
-		return err
-	}
+	l.queries = sqliteraw.New(l)
 	for i := range Callers {
 		r := bareRun{run: newRun(runID(i), runID(i)+"-0"), task: newTask(runID(i), runID(i)+"-0")}
 		if err := l.queries.RunInsert(ctx, sqlitedb.RunInsertParams(rows.Run(r.run))); err != nil {
@@ -85,7 +97,7 @@ func (l *bareLoop) open(ctx context.Context, db *sql.DB) (err error) {
 }
 
 func (l *bareLoop) group(ctx context.Context, statements []string) error {
-	if _, err := l.begin.ExecContext(ctx); err != nil {
+	if err := run(l.begin); err != nil {
 		return err
 	}
 	for i := range l.runs {
@@ -93,8 +105,12 @@ func (l *bareLoop) group(ctx context.Context, statements []string) error {
 			return err
 		}
 	}
-	_, err := l.commit.ExecContext(ctx)
-	return err
+	return run(l.commit)
+}
+
+func run(s *raw.Stmt) error {
+	s.Next()
+	return s.End()
 }
 
 func (l *bareLoop) transition(ctx context.Context, r *bareRun, statements []string) error {
@@ -107,12 +123,6 @@ func (l *bareLoop) transition(ctx context.Context, r *bareRun, statements []stri
 	for _, name := range statements {
 		var err error
 		switch name {
-		case "RunLockOfTask":
-			_, err = l.queries.RunLockOfTask(ctx, r.task.TaskID)
-		case "RunGet":
-			_, err = l.queries.RunGet(ctx, r.run.RunID)
-		case "TaskGet":
-			_, err = l.queries.TaskGet(ctx, r.task.TaskID)
 		case "RunUpdate":
 			_, err = l.queries.RunUpdate(ctx, sqlitedb.RunUpdateParams(rows.UpdateRun(&r.run, base)))
 		case "EventInsert":

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,7 +23,8 @@ const Callers = 64
 type Rates struct {
 	Store float64
 	Bare  float64
-	// Statements are those of one transition, as the store runs it.
+	// Statements are the writes of one transition, as the store runs it. Its reads of rows that it wrote
+	// itself come from memory, so that the bare loop has none.
 	Statements []string
 }
 
@@ -43,10 +45,10 @@ func Measure(ctx context.Context, dir string, each time.Duration) (r Rates, err 
 	return r, err
 }
 
-// record is what one transition of a run that has had some before makes the store do.
+// record is what one transition of a run that has had some before makes the store write.
 func record(ctx context.Context, path string) (statements []string, err error) {
 	probe := func(_ context.Context, name string) error {
-		if !around[name] {
+		if !around[name] && !strings.Contains(name, "Get") && !strings.Contains(name, "Lock") {
 			statements = append(statements, name)
 		}
 		return nil
