@@ -68,6 +68,9 @@ func (d *dueLoop) run(ctx context.Context) {
 // pause does what is due and answers how long nothing more will be, 0 to go on at once.
 func (d *dueLoop) pause(ctx context.Context) time.Duration {
 	more, err := d.scan(ctx)
+	if err == nil {
+		err = d.prune(ctx)
+	}
 	if err == nil && more {
 		return 0
 	}
@@ -85,6 +88,15 @@ func (d *dueLoop) pause(ctx context.Context) time.Duration {
 	sleep := min(time.Duration(max(min(next-now, dueScan.Microseconds()), 0))*time.Microsecond, dueScan)
 	d.target.Store(now + sleep.Microseconds())
 	return sleep
+}
+
+// RunDue does what is due now, as the background loop does, and returns when all of it is done.
+func (e *Engine) RunDue(ctx context.Context) error {
+	for {
+		if more, err := e.due.scan(ctx); err != nil || !more {
+			return err
+		}
+	}
 }
 
 // scan does one batch of each kind and reports whether any was full.
@@ -120,9 +132,6 @@ func (d *dueLoop) scan(ctx context.Context) (more bool, err error) {
 		jobs = append(jobs, func(ctx context.Context) error { return e.recoverLease(ctx, leases[i].TaskID) })
 	}
 	err = parallel(ctx, jobs)
-	if err == nil {
-		err = d.prune(ctx)
-	}
 	full := max(len(timers), len(acts), len(runs), len(leases)) == dueBatch
 	return full, err
 }
