@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
+	"time"
 
 	"dwserver/runtime/store"
 )
@@ -15,13 +16,14 @@ type statements struct {
 	db   *sql.DB
 	mu   sync.RWMutex
 	list map[string]*sql.Stmt
+	// learning are the texts being prepared beside the transactions that met them.
+	learning map[string]bool
 }
 
+// get is the prepared statement of a text, prepared now when it is not yet. The caller must hold no
+// connection: preparing takes one.
 func (s *statements) get(ctx context.Context, text string) (*sql.Stmt, error) {
-	s.mu.RLock()
-	stmt := s.list[text]
-	s.mu.RUnlock()
-	if stmt != nil {
+	if stmt := s.known(text); stmt != nil {
 		return stmt, nil
 	}
 	stmt, err := s.db.PrepareContext(ctx, text)
@@ -40,6 +42,37 @@ func (s *statements) get(ctx context.Context, text string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
+func (s *statements) known(text string) *sql.Stmt {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.list[text]
+}
+
+// learnTimeout bounds how long a statement waits for a connection to be prepared on.
+const learnTimeout = 5 * time.Second
+
+// learn prepares a text that a transaction met, beside it: a transaction that waited for a second
+// connection could wait for others that do the same, and none would ever get one.
+func (s *statements) learn(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.learning[text] {
+		return
+	}
+	if s.learning == nil {
+		s.learning = map[string]bool{}
+	}
+	s.learning[text] = true
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), learnTimeout)
+		defer cancel()
+		_, _ = s.get(ctx, text) // what is not learnt now is learnt when it is met again
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.learning, text)
+	}()
+}
+
 // link implements mysqldb.DBTX: it runs texts as prepared statements, in a transaction when there
 // is one, and calls the probe before each.
 type link struct {
@@ -48,31 +81,43 @@ type link struct {
 	probe store.Probe
 }
 
+// prepared is the statement to run a text with; nil in a transaction that meets it first: there it
+// runs as it stands.
 func (l link) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	if l.probe != nil {
 		if err := l.probe(ctx, store.StatementName(text)); err != nil {
 			return nil, err
 		}
 	}
-	stmt, err := l.stmts.get(ctx, text)
-	if err == nil && l.tx != nil {
-		stmt = l.tx.StmtContext(ctx, stmt)
+	if l.tx == nil {
+		return l.stmts.get(ctx, text)
 	}
-	return stmt, err
+	stmt := l.stmts.known(text)
+	if stmt == nil {
+		l.stmts.learn(text)
+		return nil, nil
+	}
+	return l.tx.StmtContext(ctx, stmt), nil
 }
 
 func (l link) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
 	stmt, err := l.prepared(ctx, text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case stmt == nil:
+		return l.tx.ExecContext(ctx, text, args...)
 	}
 	return stmt.ExecContext(ctx, args...)
 }
 
 func (l link) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	stmt, err := l.prepared(ctx, text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case stmt == nil:
+		return l.tx.QueryContext(ctx, text, args...)
 	}
 	return stmt.QueryContext(ctx, args...)
 }
@@ -80,8 +125,11 @@ func (l link) QueryContext(ctx context.Context, text string, args ...any) (*sql.
 // QueryRowContext cannot return an error, so one of preparing stands in the context's place.
 func (l link) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
 	stmt, err := l.prepared(ctx, text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return l.stmts.db.QueryRowContext(failed{Context: ctx, err: err}, text)
+	case stmt == nil:
+		return l.tx.QueryRowContext(ctx, text, args...)
 	}
 	return stmt.QueryRowContext(ctx, args...)
 }
