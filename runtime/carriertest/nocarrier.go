@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dwserver/runtime"
+	"dwserver/runtime/rules"
 )
 
 // plainReports are reports without anything that rides on them.
@@ -80,34 +81,43 @@ func told(got answer) answer {
 	return got
 }
 
-// testOtherWorker: a report never grants anything to another worker than its lease owner.
+// testOtherWorker: a report never grants anything to another worker than its lease owner, and nothing at all
+// when its polls name different workers.
 func testOtherWorker(t *testing.T, empty Empty) {
 	w := newWorld(t, empty, nil)
 	for _, c := range plainReports {
-		for _, both := range []bool{false, true} {
-			t.Run(c.name, func(t *testing.T) {
-				s := w.scene(t)
-				r := c.make(s)
-				other := s.name("other")
-				s.register(func(req *runtime.RegisterRequest) { req.WorkerID = other })
-				s.start() // work that the other worker could have
-				r.carry(true, both)
-				for _, poll := range []*runtime.CarriedPoll{r.carriers.ActivityPoll, r.carriers.WorkflowPoll} {
-					if poll != nil {
-						poll.WorkerID = other
-						s.polls = append(s.polls, pollRequest{other, "activity", poll.PollRequestID}, pollRequest{other, "workflow", poll.PollRequestID})
-					}
-				}
-				before, err := w.store.ReadWorker(t.Context(), namespace, other)
-				require.NoError(t, err)
-				got := r.do()
-				require.Equal(t, "worker_mismatch", became(got.ActivityPoll))
-				require.Zero(t, w.leases(s, other))
-				require.NotContains(t, s.state(), "receipt ")
-				after, err := w.store.ReadWorker(t.Context(), namespace, other)
-				require.NoError(t, err)
-				require.Equal(t, before, after)
-			})
+		for _, kinds := range [][]string{{rules.KindActivity}, {rules.KindWorkflow}, anyKind} {
+			t.Run(c.name, func(t *testing.T) { w.scene(t).carryForAnother(c.make, kinds) })
 		}
 	}
+}
+
+// carryForAnother sends a report whose polls of some kinds name another worker; it carries both kinds.
+func (s *scene) carryForAnother(make func(*scene) *report, kinds []string) {
+	s.t.Helper()
+	r := make(s).carry(true, true)
+	other := s.name("other")
+	s.register(func(req *runtime.RegisterRequest) { req.WorkerID = other })
+	for _, kind := range anyKind {
+		s.plant(s.plot(kind)) // work that either worker could have
+	}
+	for _, kind := range kinds {
+		poll := r.carriers.ActivityPoll
+		if kind == rules.KindWorkflow {
+			poll = r.carriers.WorkflowPoll
+		}
+		poll.WorkerID = other
+		s.polls = append(s.polls, pollRequest{other, kind, poll.PollRequestID})
+	}
+	before, err := s.store.ReadWorker(s.t.Context(), namespace, other)
+	require.NoError(s.t, err)
+	got := r.do()
+	require.Equal(s.t, "worker_mismatch", became(got.ActivityPoll))
+	require.Equal(s.t, "worker_mismatch", became(got.WorkflowPoll))
+	require.Zero(s.t, s.leases(s, other))
+	require.Zero(s.t, s.leases(s, s.worker()))
+	require.NotContains(s.t, s.state(), "receipt ")
+	after, err := s.store.ReadWorker(s.t.Context(), namespace, other)
+	require.NoError(s.t, err)
+	require.Equal(s.t, before, after)
 }

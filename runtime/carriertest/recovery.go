@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dwserver/runtime"
+	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 )
 
@@ -41,9 +42,20 @@ func testRecovery(t *testing.T, empty Empty) {
 				same(t, want, alike(s.state()))
 				require.Equal(t, answer{}, told(r.do()))
 				same(t, want, alike(s.state()))
+				s.repeatWithNewPolls(r)
 			})
 		}
 	}
+}
+
+// repeatWithNewPolls repeats a report under new poll ids, while there is work: it grants nothing either.
+func (s *scene) repeatWithNewPolls(r *report) {
+	s.t.Helper()
+	s.plant(s.plot(rules.KindActivity))
+	s.plant(s.plot(rules.KindWorkflow))
+	before := s.state()
+	require.Equal(s.t, answer{}, told(r.carry(true, true).do()))
+	same(s.t, before, s.state())
 }
 
 // cut sends a report whose connection is lost at COMMIT, or right after it.
