@@ -14,16 +14,25 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"dwserver/runtime/store/storetest/cluster"
 )
 
 func TestMain(m *testing.M) {
+	if orders := os.Getenv(tortureEnv); orders != "" {
+		if err := runTortureWorker(orders); err != nil {
+			os.Stderr.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		return
+	}
 	dir, err := os.MkdirTemp("", "dwserver-test")
 	if err != nil {
 		os.Stderr.WriteString(err.Error() + "\n")
 		os.Exit(1)
 	}
 	builtBinary.dir = dir
-	code := m.Run()
+	code := cluster.Run(m)
 	if err := os.RemoveAll(dir); err != nil {
 		os.Stderr.WriteString(err.Error() + "\n")
 		code = 1

@@ -140,6 +140,8 @@ type historyEvent struct {
 		Sequence   int64          `json:"sequence"`
 		AttemptID  string         `json:"activity_attempt_id"`
 		RetryAfter string         `json:"retry_after_attempt_id"`
+		Reason     string         `json:"retry_reason"`
+		SignalID   string         `json:"signal_id"`
 		Attempt    int64          `json:"attempt_number"`
 		Result     map[string]any `json:"result"`
 	} `json:"payload"`
