@@ -20,10 +20,10 @@ build: ## Build bin/dwserver, static
 
 test: ## Run every test on every engine, with the race detector (needs a C compiler; installs databases on Debian)
 	[ -n "$${DW_TEST_ENGINES:-}" ] || [ -n "$${DW_TEST_POSTGRES_URL:-}" -a -n "$${DW_TEST_MYSQL_URL:-}" ] || .ci/databases
-	CGO_ENABLED=1 go test -race -json ./... | go run ./cmd/gen/testsum
+	CGO_ENABLED=1 go test -race -timeout 40m -json ./... | go run ./cmd/gen/testsum
 
 test-sqlite: ## The same on SQLite alone, without the race detector: needs nothing but Go
-	DW_TEST_ENGINES=sqlite CGO_ENABLED=0 go test -json ./... | go run ./cmd/gen/testsum
+	DW_TEST_ENGINES=sqlite CGO_ENABLED=0 go test -timeout 20m -json ./... | go run ./cmd/gen/testsum
 
 generate: ## Bundle the contract, generate gen/, pin the contract in vectors/manifest.json
 	go run ./openapi/bundle
