@@ -16,7 +16,6 @@ func (e *Engine) HeartbeatActivity(ctx context.Context, req HeartbeatActivityReq
 			With("task_id", req.TaskID).With("activity_attempt_id", req.AttemptID)
 	}
 	var state ActivityState
-	var owner rules.Worker
 	err := e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
 		l, err := lockActivityTask(ctx, tx, &req.ActivityFence)
 		if err != nil {
@@ -43,13 +42,21 @@ func (e *Engine) HeartbeatActivity(ctx context.Context, req HeartbeatActivityReq
 			t.Now+e.opt.ActivityTaskTimeout.Microseconds(), req.Progress)
 		state = stateOf(l, "", false)
 		state.HeartbeatRecorded = true
-		owner = l.Owner
 		return effects(t)
 	})
 	if err == nil && state.HeartbeatRecorded {
-		err = e.touch(ctx, &owner)
+		err = e.touchOwner(ctx, &state.Task)
 	}
 	return state, err
+}
+
+// touchOwner stores that the owner of a task was heard from, if that is due.
+func (e *Engine) touchOwner(ctx context.Context, task *rules.Task) error {
+	owner, err := e.store.ReadWorker(ctx, task.Namespace, task.LeaseOwner)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	return e.touch(ctx, &owner)
 }
 
 func stateOf(l *store.Locked, reason string, cancelRequested bool) ActivityState {

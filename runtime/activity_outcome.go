@@ -170,7 +170,7 @@ func (e *Engine) lapse(ctx context.Context, tx store.Tx, l *store.Locked) (*rule
 // lockActivityTask locks the run of a fenced activity task of the caller's namespace and checks that
 // task, attempt and owner belong together.
 func lockActivityTask(ctx context.Context, tx store.Tx, f *ActivityFence) (*store.Locked, error) {
-	l, err := tx.LockTask(ctx, f.TaskID, f.AttemptID)
+	l, err := tx.LockTask(ctx, rules.KindActivity, f.TaskID, f.AttemptID)
 	if isNotFound(err) || err == nil && (l.Task.Namespace != f.Namespace || l.Task.Kind != rules.KindActivity) {
 		return nil, activityRefusal(f, "task_not_found", "There is no such activity task.")
 	}

@@ -129,7 +129,7 @@ func (d *dueLoop) scan(ctx context.Context) (more bool, err error) {
 		jobs = append(jobs, func(ctx context.Context) error { return e.expireActivity(ctx, acts[i].RunID, acts[i].ExecutionID) })
 	}
 	for i := range leases {
-		jobs = append(jobs, func(ctx context.Context) error { return e.recoverLease(ctx, leases[i].TaskID) })
+		jobs = append(jobs, func(ctx context.Context) error { return e.recoverLease(ctx, &leases[i]) })
 	}
 	err = parallel(ctx, jobs)
 	full := max(len(timers), len(acts), len(runs), len(leases)) == dueBatch
@@ -250,9 +250,9 @@ func (e *Engine) expireActivity(ctx context.Context, runID, executionID string) 
 
 // recoverLease takes back a task whose lease has ended: a workflow task becomes ready, an
 // activity attempt is closed and retried by its policy.
-func (e *Engine) recoverLease(ctx context.Context, taskID string) error {
+func (e *Engine) recoverLease(ctx context.Context, task *rules.Task) error {
 	return e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
-		l, err := tx.LockTask(ctx, taskID, "")
+		l, err := tx.LockTask(ctx, task.Kind, task.TaskID, "")
 		if err != nil {
 			return nil, ignoreMissing(err)
 		}

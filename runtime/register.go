@@ -111,7 +111,7 @@ func (e *Engine) endLeases(ctx context.Context, tx store.Tx, namespace, workerID
 // recoverAll takes the ended leases back, each as its own run's transition.
 func (e *Engine) recoverAll(ctx context.Context, leases []rules.Task) error {
 	for i := range leases {
-		if err := e.recoverLease(ctx, leases[i].TaskID); err != nil {
+		if err := e.recoverLease(ctx, &leases[i]); err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,7 @@ func (e *Engine) completeWorkflowTask(ctx context.Context, tx store.Tx, req *Com
 
 // lockWorkflowTask locks the run of a fenced workflow task of the caller's namespace.
 func (e *Engine) lockWorkflowTask(ctx context.Context, tx store.Tx, f *WorkflowFence) (*store.Locked, error) {
-	l, err := tx.LockTask(ctx, f.TaskID, "")
+	l, err := tx.LockTask(ctx, rules.KindWorkflow, f.TaskID, "")
 	if isNotFound(err) || err == nil && (l.Task.Namespace != f.Namespace || l.Task.Kind != rules.KindWorkflow) {
 		return nil, rejected(f, refuse("task_not_found", "There is no such workflow task."))
 	}

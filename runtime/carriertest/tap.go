@@ -118,8 +118,8 @@ func lockedDocs(l *store.Locked) []*[]byte {
 	return append(workerDocs(&l.Owner), &l.Task.Payload, &l.Activity.RetryPolicy, &l.Activity.Parallel)
 }
 
-func (t tapped) LockTask(ctx context.Context, taskID, attemptID string) (*store.Locked, error) {
-	l, err := t.Tx.LockTask(ctx, taskID, attemptID)
+func (t tapped) LockTask(ctx context.Context, kind, taskID, attemptID string) (*store.Locked, error) {
+	l, err := t.Tx.LockTask(ctx, kind, taskID, attemptID)
 	t.tap.passed(lockedDocs(l)...)
 	return l, err
 }

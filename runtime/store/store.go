@@ -42,9 +42,11 @@ type Wake struct {
 // Tx is one open transaction. Its Lock methods are the only ones that take row locks; each
 // transition locks one run at most. Reads return rows as of after the lock. A missing row is ErrNotFound.
 type Tx interface {
-	// LockTask locks the run of a task and loads what task operations need, in one round trip.
-	// attemptID names the activity attempt to load as Locked.Attempt ("" loads the task's current one).
-	LockTask(ctx context.Context, taskID, attemptID string) (*Locked, error)
+	// LockTask locks the run of a task and loads, in one round trip, what operations on tasks of a kind
+	// need: of a workflow task its owner's registration, of an activity task its activity, an attempt
+	// (attemptID, the current one when it is "") and the run's open workflow task. A task of the other kind
+	// comes without what belongs to it.
+	LockTask(ctx context.Context, kind, taskID, attemptID string) (*Locked, error)
 	// LockRun locks a run.
 	LockRun(ctx context.Context, runID string) (*Locked, error)
 	// LockCurrentRun locks the current run of a workflow id and loads its instance.
@@ -118,8 +120,8 @@ type Locked struct {
 	Task     rules.Task     // LockTask and Claim
 	Activity rules.Activity // of an activity task
 	Attempt  rules.Attempt  // of an activity task; zero when not found
-	Owner    rules.Worker   // LockTask: registration of the task's lease owner; zero when gone
-	OpenTask rules.Task     // the run's open workflow task; zero when none. Not loaded by Claim of a workflow task
+	Owner    rules.Worker   // LockTask of a workflow task: registration of its lease owner; zero when gone
+	OpenTask rules.Task     // the run's open workflow task; zero when none. Of a workflow task only that task itself
 }
 
 // Claim says which tasks a poll may take.

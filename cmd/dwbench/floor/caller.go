@@ -50,7 +50,7 @@ var payload = [400]byte{}
 func (c *caller) step(ctx context.Context) error {
 	next := fmt.Sprintf("%s-%d", c.run, c.n+1)
 	err := c.store.Transition(ctx, func(ctx context.Context, tx store.Tx) error {
-		l, err := tx.LockTask(ctx, c.task, "")
+		l, err := tx.LockTask(ctx, rules.KindWorkflow, c.task, "")
 		if err != nil {
 			return err
 		}

@@ -16,25 +16,28 @@ type Write struct {
 	Args []any
 }
 
-// Next cuts the writes at the front that go out as one statement. More than one are plain inserts
-// of the same text.
+// Next cuts the writes at the front that go out as one statement. More than one are inserts or guarded
+// updates of the same text, whose rows differ where one statement may touch each row only once.
 func Next(writes []Write) (group, rest []Write) {
-	n := 1
-	if text := writes[0].SQL; isInsert(text) {
-		bytes := size(writes[0].Args)
-		for n < len(writes) && n < maxRows && writes[n].SQL == text {
-			if bytes += size(writes[n].Args); bytes > maxBytes {
-				break
-			}
-			n++
+	text := writes[0].SQL
+	if len(writes) == 1 || writes[1].SQL != text {
+		return writes[:1], writes[1:]
+	}
+	shape := shapeOf(text)
+	if shape.kind == single {
+		return writes[:1], writes[1:]
+	}
+	n, bytes := 1, shape.size(&writes[0])
+	rows := distinct{keys: shape.keys}
+	rows.add(&writes[0])
+	for n < len(writes) && n < maxRows && writes[n].SQL == text {
+		bytes += shape.size(&writes[n])
+		if bytes > maxBytes || !rows.add(&writes[n]) {
+			break
 		}
+		n++
 	}
 	return writes[:n], writes[n:]
-}
-
-// isInsert reports an insert that does nothing about conflicts.
-func isInsert(text string) bool {
-	return strings.Contains(text, "\nINSERT INTO ") && !strings.Contains(text, "\nON ")
 }
 
 // Guarded reports a write that has to find its row.
@@ -43,16 +46,60 @@ func (w *Write) Guarded() bool {
 	return strings.HasSuffix(head, ":execrows")
 }
 
-// size estimates the encoded data of a row, generously.
-func size(args []any) (n int) {
-	for _, a := range args {
-		switch v := a.(type) {
-		case string:
-			n += len(v)
-		case []byte:
-			n += len(v)
-		}
-		n += 8
+// IsUpdate reports a write that changes rows which are there.
+func (w *Write) IsUpdate() bool { return shapeOf(w.SQL).kind == update }
+
+// perArg is what an argument takes besides its data: its length or the number itself, and separators.
+const perArg = 8
+
+// size estimates the encoded data of a row, generously. An update names the row again for every column.
+func (s *shape) size(w *Write) (n int) {
+	for _, a := range w.Args {
+		n += length(a) + perArg
+	}
+	if s.kind == update {
+		n += len(w.Args) * (length(w.Args[len(w.Args)-1]) + perArg)
 	}
 	return n
+}
+
+func length(arg any) int {
+	switch v := arg.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
+	}
+	return 0
+}
+
+// longest is how many columns the longest key has by which rows are told apart.
+const longest = 4
+
+// distinct tells rows apart by some of their arguments; without any every row counts as another.
+type distinct struct {
+	keys []int
+	seen map[[longest]any]bool
+}
+
+// add reports whether the row was not there before.
+func (d *distinct) add(w *Write) bool {
+	if len(d.keys) == 0 {
+		return true
+	}
+	var key [longest]any
+	for i, at := range d.keys {
+		if at == last {
+			at = len(w.Args) - 1
+		}
+		key[i] = w.Args[at]
+	}
+	if d.seen[key] {
+		return false
+	}
+	if d.seen == nil {
+		d.seen = map[[longest]any]bool{}
+	}
+	d.seen[key] = true
+	return true
 }

@@ -144,5 +144,5 @@ func (t *tx) lockFound(ctx context.Context, found mysqldb.TaskFindClaimableRow) 
 		return nil, err
 	}
 	t.s.queue.Remember(found.TaskID, found.RunID)
-	return t.whole(ctx, l, "", true)
+	return t.whole(ctx, l, l.Task.Kind, "")
 }

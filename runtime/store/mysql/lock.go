@@ -11,7 +11,7 @@ import (
 )
 
 // LockTask implements store.Tx: the run's lock first, then everything else as it is after that.
-func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Locked, error) {
+func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*store.Locked, error) {
 	if err := t.queueFor(t.s.queue.Run(taskID)); err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Loc
 	if attemptID == "" {
 		attemptID = l.Task.ActivityAttemptID
 	}
-	if l.Task.LeaseOwner != "" {
+	if kind == rules.KindWorkflow && l.Task.LeaseOwner != "" {
 		err = t.read(ctx, func(q *mysqldb.Queries) error {
 			owner, err := q.WorkerGet(ctx, mysqldb.WorkerGetParams{Namespace: l.Task.Namespace, WorkerID: l.Task.LeaseOwner})
 			l.Owner = rules.Worker(owner)
@@ -41,14 +41,14 @@ func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Loc
 			return nil, err
 		}
 	}
-	return t.whole(ctx, l, attemptID, false)
+	return t.whole(ctx, l, kind, attemptID)
 }
 
-// whole loads what the locked rows name: the run's open workflow task, and of an activity task its
-// activity and one of its attempts.
-func (t *tx) whole(ctx context.Context, l *store.Locked, attemptID string, claimed bool) (_ *store.Locked, err error) {
+// whole loads what the locked rows name: of an activity task its activity and one of its attempts, and the
+// run's open workflow task unless a workflow task was asked for.
+func (t *tx) whole(ctx context.Context, l *store.Locked, kind, attemptID string) (_ *store.Locked, err error) {
 	t.locked = true
-	if id := l.Task.ActivityExecutionID; id != "" {
+	if id := l.Task.ActivityExecutionID; id != "" && kind == rules.KindActivity {
 		if l.Activity, err = t.GetActivity(ctx, id); absent(err) != nil {
 			return nil, err
 		}
@@ -59,15 +59,14 @@ func (t *tx) whole(ctx context.Context, l *store.Locked, attemptID string, claim
 		}
 	}
 	switch open := l.Run.WorkflowTaskID; {
-	case open == "", claimed && l.Task.Kind == rules.KindWorkflow:
 	case open == l.Task.TaskID:
 		l.OpenTask = l.Task
-	default:
+	case open != "" && kind != rules.KindWorkflow:
 		if l.OpenTask, err = t.GetTask(ctx, open); absent(err) != nil {
 			return nil, err
 		}
 	}
-	if err := t.note(l.Whole(claimed)); err != nil {
+	if err := t.note(l.Whole(kind)); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -116,7 +115,7 @@ func (t *tx) LockRun(ctx context.Context, runID string) (*store.Locked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.whole(ctx, l, "", false)
+	return t.whole(ctx, l, "", "")
 }
 
 // LockCurrentRun implements store.Tx. Another run may have become the current one while the lock
@@ -137,7 +136,7 @@ func (t *tx) LockCurrentRun(ctx context.Context, workflowID string) (*store.Lock
 	if l.Instance.CurrentRunID != l.Run.RunID {
 		return nil, t.note(locking.ErrMoved)
 	}
-	return t.whole(ctx, l, "", false)
+	return t.whole(ctx, l, "", "")
 }
 
 // LockInstance implements store.Tx.

@@ -95,41 +95,27 @@ func (t *tx) flush() error {
 }
 
 func (t *tx) send(group []batch.Write) error {
-	if len(group) > 1 {
-		text, args := together(group)
-		_, err := plain{t.link()}.ExecContext(t.ctx, text, args...)
-		return err
-	}
 	w := &group[0]
-	if !strings.HasPrefix(w.SQL, "-- name") { // SAVEPOINT and RELEASE
+	var result sql.Result
+	var err error
+	switch {
+	case len(group) > 1:
+		text, args := together(group)
+		result, err = plain{t.link()}.ExecContext(t.ctx, text, args...)
+	case !strings.HasPrefix(w.SQL, "-- name"): // SAVEPOINT and RELEASE
 		_, err := plain{t.link()}.ExecContext(t.ctx, w.SQL)
 		return err
+	default:
+		result, err = t.link().ExecContext(t.ctx, w.SQL, w.Args...)
 	}
-	result, err := t.link().ExecContext(t.ctx, w.SQL, w.Args...)
 	if err != nil || !w.Guarded() {
 		return err
 	}
-	n, err := result.RowsAffected()
-	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: %s found no row", store.ErrConflict, store.StatementName(w.SQL))
+	n, err := result.RowsAffected() // rows found, changed or not
+	if err == nil && n != int64(len(group)) {
+		err = fmt.Errorf("%w: %s found %d of %d rows", store.ErrConflict, store.StatementName(w.SQL), n, len(group))
 	}
 	return err
-}
-
-// together is one insert of many rows.
-func together(group []batch.Write) (text string, args []any) {
-	head, row, _ := strings.Cut(group[0].SQL, " VALUES (")
-	var b strings.Builder
-	b.WriteString(head)
-	b.WriteString(" VALUES (")
-	for i := range group {
-		if i > 0 {
-			b.WriteString(", (")
-		}
-		b.WriteString(row)
-		args = append(args, group[i].Args...)
-	}
-	return b.String(), args
 }
 
 // commit sends what was held back, and COMMIT. A caller that goes away now has the outcome it would

@@ -119,7 +119,7 @@ func (t *tx) claimIn(ctx context.Context, c store.Claim, way lane) (*store.Locke
 		}
 	})
 	if err == nil {
-		err = t.note(l.Whole(true))
+		err = t.note(l.Whole(l.Task.Kind))
 	}
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 // committed.
 
 // LockTask implements store.Tx.
-func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Locked, error) {
+func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*store.Locked, error) {
 	if err := t.queueFor(t.s.queue.Run(taskID)); err != nil {
 		return nil, err
 	}
@@ -31,31 +31,40 @@ func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Loc
 			l.Task = rules.Task(task)
 			return err
 		}, nil)
-		p.load(func(q *pgdb.Queries) error {
-			activity, err := q.ActivityGetOfTask(ctx, taskID)
-			l.Activity = rules.Activity(activity)
-			return err
-		}, &none)
-		p.load(func(q *pgdb.Queries) error {
-			attempt, err := attemptOf(ctx, q, taskID, attemptID)
-			l.Attempt = rules.Attempt(attempt)
-			return err
-		}, &none)
-		p.load(func(q *pgdb.Queries) error {
-			owner, err := q.WorkerGetOfTask(ctx, taskID)
-			l.Owner = rules.Worker(owner)
-			return err
-		}, &none)
-		p.load(func(q *pgdb.Queries) error {
-			open, err := q.TaskGetOpenOfTask(ctx, taskID)
-			l.OpenTask = rules.Task(open)
-			return err
-		}, &none)
+		if kind == rules.KindWorkflow {
+			p.load(func(q *pgdb.Queries) error {
+				owner, err := q.WorkerGetOfTask(ctx, taskID)
+				l.Owner = rules.Worker(owner)
+				return err
+			}, &none)
+			return
+		}
+		p.loadActivityOf(ctx, l, taskID, attemptID)
 	})
-	if l.Task.ActivityExecutionID == "" {
-		l.Attempt = rules.Attempt{} // of another task than an activity's
+	if kind == rules.KindWorkflow && l.Run.WorkflowTaskID == taskID {
+		l.OpenTask = l.Task
 	}
-	return t.lockedRun(l, err)
+	return t.lockedRun(l, kind, err)
+}
+
+// loadActivityOf loads what an activity task names.
+func (p *pipe) loadActivityOf(ctx context.Context, l *store.Locked, taskID, attemptID string) {
+	var none bool
+	p.load(func(q *pgdb.Queries) error {
+		activity, err := q.ActivityGetOfTask(ctx, taskID)
+		l.Activity = rules.Activity(activity)
+		return err
+	}, &none)
+	p.load(func(q *pgdb.Queries) error {
+		attempt, err := attemptOf(ctx, q, taskID, attemptID)
+		l.Attempt = rules.Attempt(attempt)
+		return err
+	}, &none)
+	p.load(func(q *pgdb.Queries) error {
+		open, err := q.TaskGetOpenOfTask(ctx, taskID)
+		l.OpenTask = rules.Task(open)
+		return err
+	}, &none)
 }
 
 func attemptOf(ctx context.Context, q *pgdb.Queries, taskID, attemptID string) (pgdb.ActivityAttempt, error) {
@@ -65,9 +74,10 @@ func attemptOf(ctx context.Context, q *pgdb.Queries, taskID, attemptID string) (
 	return q.AttemptGet(ctx, attemptID)
 }
 
-func (t *tx) lockedRun(l *store.Locked, err error) (*store.Locked, error) {
+// lockedRun ends a lock: kind is that of the task it was asked for, "" when for none.
+func (t *tx) lockedRun(l *store.Locked, kind string, err error) (*store.Locked, error) {
 	if err == nil {
-		err = t.note(l.Whole(false))
+		err = t.note(l.Whole(kind))
 	}
 	if err != nil {
 		return nil, err
@@ -123,7 +133,7 @@ func (t *tx) LockRun(ctx context.Context, runID string) (*store.Locked, error) {
 			return err
 		}, &none)
 	})
-	return t.lockedRun(l, err)
+	return t.lockedRun(l, "", err)
 }
 
 // LockCurrentRun implements store.Tx. Another run may have become the current one while the lock
@@ -151,7 +161,7 @@ func (t *tx) LockCurrentRun(ctx context.Context, workflowID string) (*store.Lock
 	if err == nil && l.Instance.CurrentRunID != l.Run.RunID {
 		err = t.note(locking.ErrMoved)
 	}
-	return t.lockedRun(l, err)
+	return t.lockedRun(l, "", err)
 }
 
 // LockInstance implements store.Tx.

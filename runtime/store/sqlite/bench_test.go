@@ -90,7 +90,7 @@ func (r *runner) newTask() rules.Task {
 
 func (r *runner) step(b *testing.B) {
 	err := r.s.Transition(b.Context(), func(ctx context.Context, tx store.Tx) error {
-		l, err := tx.LockTask(ctx, r.task, "")
+		l, err := tx.LockTask(ctx, rules.KindWorkflow, r.task, "")
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // LockTask implements store.Tx.
-func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Locked, error) {
+func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*store.Locked, error) {
 	task, err := t.GetTask(ctx, taskID)
 	if err != nil {
 		return nil, err
@@ -23,13 +23,13 @@ func (t *tx) LockTask(ctx context.Context, taskID, attemptID string) (*store.Loc
 	if err := absent(err); err != nil {
 		return nil, err
 	}
-	if task.LeaseOwner != "" {
+	if kind == rules.KindWorkflow && task.LeaseOwner != "" {
 		l.Owner, err = t.ShareWorker(ctx, task.Namespace, task.LeaseOwner)
 		if err := absent(err); err != nil {
 			return nil, err
 		}
 	}
-	return t.whole(ctx, l, attemptID, false)
+	return t.whole(ctx, l, kind, attemptID)
 }
 
 // LockRun implements store.Tx.
@@ -38,7 +38,7 @@ func (t *tx) LockRun(ctx context.Context, runID string) (*store.Locked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.whole(ctx, &store.Locked{Run: run}, "", false)
+	return t.whole(ctx, &store.Locked{Run: run}, "", "")
 }
 
 // LockCurrentRun implements store.Tx.
@@ -54,7 +54,7 @@ func (t *tx) LockCurrentRun(ctx context.Context, workflowID string) (*store.Lock
 	if err != nil {
 		return nil, err
 	}
-	return t.whole(ctx, &store.Locked{Instance: inst, Run: run}, "", false)
+	return t.whole(ctx, &store.Locked{Instance: inst, Run: run}, "", "")
 }
 
 // LockInstance implements store.Tx.
@@ -87,10 +87,10 @@ func (t *tx) lockRun(runID string, read func() (sqlitedb.WorkflowRun, error)) (r
 	})
 }
 
-// whole loads what the locked rows name: the run's open workflow task, and of an activity task its
-// activity and one of its attempts.
-func (t *tx) whole(ctx context.Context, l *store.Locked, attemptID string, claimed bool) (_ *store.Locked, err error) {
-	if id := l.Task.ActivityExecutionID; id != "" {
+// whole loads what the locked rows name: of an activity task its activity and one of its attempts, and the
+// run's open workflow task unless a workflow task was asked for.
+func (t *tx) whole(ctx context.Context, l *store.Locked, kind, attemptID string) (_ *store.Locked, err error) {
+	if id := l.Task.ActivityExecutionID; id != "" && kind == rules.KindActivity {
 		if l.Activity, err = t.GetActivity(ctx, id); absent(err) != nil {
 			return nil, err
 		}
@@ -101,15 +101,14 @@ func (t *tx) whole(ctx context.Context, l *store.Locked, attemptID string, claim
 		}
 	}
 	switch open := l.Run.WorkflowTaskID; {
-	case open == "", claimed && l.Task.Kind == rules.KindWorkflow:
 	case open == l.Task.TaskID:
 		l.OpenTask = l.Task
-	default:
+	case open != "" && kind != rules.KindWorkflow:
 		if l.OpenTask, err = t.GetTask(ctx, open); absent(err) != nil {
 			return nil, err
 		}
 	}
-	if err := l.Whole(claimed); err != nil {
+	if err := l.Whole(kind); err != nil {
 		return nil, t.end(err)
 	}
 	return l, nil
@@ -137,7 +136,7 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 	if err := absent(err); err != nil {
 		return nil, err
 	}
-	return t.whole(ctx, &store.Locked{Task: task, Run: run}, "", true)
+	return t.whole(ctx, &store.Locked{Task: task, Run: run}, task.Kind, "")
 }
 
 // Head implements store.Tx: one seek a type and build.

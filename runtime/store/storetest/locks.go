@@ -24,7 +24,10 @@ func testLocks(t *testing.T, x *suite) {
 	act.RetryPolicy, act.Parallel = []byte{}, []byte{}
 	open := x.ready(run, "locks")
 	open.Payload, open.Receipt = []byte("{}"), []byte("r")
-	x.apply(t, &rules.Effects{Worker: &worker, NewTasks: []rules.Task{task, open}, NewActs: []rules.Activity{act},
+	open.LeaseOwner, open.Status = worker.WorkerID, rules.TaskLeased
+	ended := x.ready(run, "locks")
+	ended.Status, ended.Payload, ended.Receipt = rules.TaskCompleted, []byte{}, []byte{}
+	x.apply(t, &rules.Effects{Worker: &worker, NewTasks: []rules.Task{task, open, ended}, NewActs: []rules.Activity{act},
 		NewTries: []rules.Attempt{first, second}})
 	run.WorkflowTaskID, run.PendingWake = open.TaskID, []byte("wake")
 	x.apply(t, &rules.Effects{Run: &run})
@@ -42,19 +45,25 @@ func testLocks(t *testing.T, x *suite) {
 	}
 	byTask := func(attempt string) func(ctx context.Context, tx store.Tx) (*store.Locked, error) {
 		return func(ctx context.Context, tx store.Tx) (*store.Locked, error) {
-			return tx.LockTask(ctx, task.TaskID, attempt)
+			return tx.LockTask(ctx, rules.KindActivity, task.TaskID, attempt)
 		}
 	}
-	want := &store.Locked{Run: run, Task: task, Activity: act, Attempt: second, Owner: worker, OpenTask: open}
+	want := &store.Locked{Run: run, Task: task, Activity: act, Attempt: second, OpenTask: open}
 	same(t, want, lock(byTask("")), "the current attempt")
 	want.Attempt = first
 	same(t, want, lock(byTask(first.AttemptID)), "a named attempt")
 	want.Attempt = rules.Attempt{}
 	same(t, want, lock(byTask("absent")), "an unknown attempt")
-	same(t, &store.Locked{Run: run, Task: open, OpenTask: open},
-		lock(func(ctx context.Context, tx store.Tx) (*store.Locked, error) {
-			return tx.LockTask(ctx, open.TaskID, "")
-		}))
+	byKind := func(kind, id string) func(ctx context.Context, tx store.Tx) (*store.Locked, error) {
+		return func(ctx context.Context, tx store.Tx) (*store.Locked, error) { return tx.LockTask(ctx, kind, id, "") }
+	}
+	same(t, &store.Locked{Run: run, Task: open, Owner: worker, OpenTask: open}, lock(byKind(rules.KindWorkflow, open.TaskID)))
+	same(t, &store.Locked{Run: run, Task: ended}, lock(byKind(rules.KindWorkflow, ended.TaskID)), "not the run's open task")
+	for kind, other := range map[string]rules.Task{rules.KindWorkflow: task, rules.KindActivity: open} {
+		l := lock(byKind(kind, other.TaskID))
+		l.Owner, l.OpenTask = rules.Worker{}, rules.Task{} // of no interest
+		same(t, &store.Locked{Run: run, Task: other}, l, "another kind")
+	}
 	same(t, &store.Locked{Run: run, OpenTask: open},
 		lock(func(ctx context.Context, tx store.Tx) (*store.Locked, error) { return tx.LockRun(ctx, run.RunID) }))
 	same(t, &store.Locked{Run: run, OpenTask: open, Instance: instance},
@@ -68,7 +77,9 @@ func testLocks(t *testing.T, x *suite) {
 		require.Equal(t, instance, got)
 		_, err = tx.LockInstance(ctx, "absent")
 		require.ErrorIs(t, err, store.ErrNotFound)
-		_, err = tx.LockTask(ctx, "absent", "")
+		_, err = tx.LockTask(ctx, rules.KindWorkflow, "absent", "")
+		require.ErrorIs(t, err, store.ErrNotFound)
+		_, err = tx.LockTask(ctx, rules.KindActivity, "absent", "")
 		require.ErrorIs(t, err, store.ErrNotFound)
 		_, err = tx.LockRun(ctx, "absent")
 		require.ErrorIs(t, err, store.ErrNotFound)
@@ -117,7 +128,7 @@ func testLockOrder(t *testing.T, x *suite) {
 func lockSomehow(ctx context.Context, tx store.Tx, way int, run rules.Run, taskID string) (*store.Locked, error) {
 	switch way {
 	case 0:
-		return tx.LockTask(ctx, taskID, "")
+		return tx.LockTask(ctx, rules.KindWorkflow, taskID, "")
 	case 1:
 		return tx.LockRun(ctx, run.RunID)
 	default:
@@ -159,7 +170,7 @@ func testMissing(t *testing.T, x *suite) {
 	stray := x.ready(rules.Run{RunID: "gone", Namespace: "default", WorkflowType: "type"}, queue)
 	x.apply(t, &rules.Effects{NewTasks: []rules.Task{stray}})
 	fails("run of a task", func(ctx context.Context, tx store.Tx) error {
-		_, err := tx.LockTask(ctx, stray.TaskID, "")
+		_, err := tx.LockTask(ctx, stray.Kind, stray.TaskID, "")
 		return err
 	})
 	fails("run of a claimed task", func(ctx context.Context, tx store.Tx) error {
@@ -171,7 +182,7 @@ func testMissing(t *testing.T, x *suite) {
 	_, task := x.activity(run, queue+"a")
 	x.apply(t, &rules.Effects{NewTasks: []rules.Task{task}})
 	fails("activity of a task", func(ctx context.Context, tx store.Tx) error {
-		_, err := tx.LockTask(ctx, task.TaskID, "")
+		_, err := tx.LockTask(ctx, task.Kind, task.TaskID, "")
 		return err
 	})
 	fails("activity of a claimed task", func(ctx context.Context, tx store.Tx) error {

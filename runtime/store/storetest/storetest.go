@@ -31,7 +31,7 @@ func exercise(t *testing.T, open Open, opt store.Options) {
 		run  func(*testing.T, *suite)
 	}{
 		{"Rows", testRows}, {"Upserts", testUpserts}, {"Workers", testWorkers}, {"Commands", testCommands},
-		{"Text", testText}, {"Numbers", testNumbers}, {"Blobs", testBlobs}, {"Batches", testBatches},
+		{"Text", testText}, {"Numbers", testNumbers}, {"Blobs", testBlobs}, {"Batches", testBatches}, {"Many", testMany},
 		{"Locks", testLocks}, {"Missing", testMissing}, {"LockOrder", testLockOrder}, {"Guard", testGuard},
 		{"Refusals", testRefusals}, {"Savepoints", testSavepoints}, {"Contexts", testContexts}, {"Panics", testPanics},
 		{"ReadYourWrites", testReadYourWrites}, {"Visibility", testVisibility},
