@@ -1536,7 +1536,7 @@ type RunActivity struct {
 	// CreatedAt RFC 3339 in UTC with microseconds.
 	CreatedAt Instant `json:"created_at"`
 
-	// CurrentAttemptID The last attempt
+	// CurrentAttemptID The last attempt, null before the first.
 	CurrentAttemptID *string                  `json:"current_attempt_id"`
 	ExecutionMode    RunActivityExecutionMode `json:"execution_mode"`
 	LastHeartbeatAt  *string                  `json:"last_heartbeat_at"`
