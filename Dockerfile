@@ -16,7 +16,7 @@ USER 65532:65532
 VOLUME /data
 # Beyond loopback the server starts only with a token (DW_AUTH_TOKEN or role tokens), or with
 # DW_AUTH_DRIVER=none said on purpose.
-ENV DW_LISTEN=0.0.0.0:8080 DW_DATABASE_URL=sqlite:////data/dwserver.db
+ENV DW_LISTEN=0.0.0.0:8080 DW_DATABASE_URL=sqlite:///data/dwserver.db
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["/dwserver", "health"]
 ENTRYPOINT ["/dwserver"]
