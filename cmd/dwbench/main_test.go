@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 func TestQuickPass(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "results.json")
 	require.NoError(t, runBench(t.Context(), []string{"--quick", "--engines", "sqlite", "--workloads", "five,signals,idle,serving,floor",
-		"--fleets", "single-continue,slots10-poll,1000-polls,5000-events", "--json", file}))
+		"--fleets", "single-continue,slots10-carry,1000-polls,5000-events", "--json", file}))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var d report.Document

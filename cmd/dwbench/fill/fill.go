@@ -114,20 +114,21 @@ func history(e *rules.Effects, i, n int) {
 	run.LastStepSequence = int64(n / 3)
 }
 
-// Closed is a run of one activity that has completed, on the queue of the workload.
+// Closed is a run of one activity that has completed, on the queue of the workload. Its history is cut short:
+// claims do not look at it.
 func Closed(queue string) func(i int) *rules.Effects {
 	return func(i int) *rules.Effects {
 		e := base(i, queue)
-		history(e, i, 6)
+		history(e, i, 3)
 		run := &e.NewRuns[0]
-		run.Status, run.ClosedReason, run.ClosedAt, run.ClosedEventSequence = rules.RunCompleted, "completed", run.StartedAt, 6
+		run.Status, run.ClosedReason, run.ClosedAt, run.ClosedEventSequence = rules.RunCompleted, "completed", run.StartedAt, 3
 		e.NewTasks = []rules.Task{task(e, rules.KindWorkflow, i, 0, rules.TaskCompleted), task(e, rules.KindActivity, i, 1, rules.TaskCompleted)}
 		e.NewActs = []rules.Activity{{
 			ExecutionID: id("ACT0", i, 1), RunID: run.RunID, Namespace: run.Namespace, Sequence: 1, ActivityType: program.ActivityType,
 			TaskQueue: queue, Status: rules.ActivityCompleted, AttemptCount: 1, AttemptID: id("ATT0", i, 1), TaskID: e.NewTasks[1].TaskID,
 			ScheduledEvent: 3, ScheduleDeadlineAt: rules.Never, ScheduleToCloseAt: rules.Never, CloseDeadlineAt: rules.Never,
 			HeartbeatDeadlineAt: rules.Never, NextDeadlineAt: rules.Never, CreatedAt: run.StartedAt, StartedAt: run.StartedAt,
-			ClosedAt: run.StartedAt, ClosedEventSequence: 5,
+			ClosedAt: run.StartedAt, ClosedEventSequence: 3,
 		}}
 		return e
 	}

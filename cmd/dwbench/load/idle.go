@@ -23,7 +23,7 @@ func idle() Workload {
 }
 
 func runIdle(ctx context.Context, t *trial) error {
-	polls, window := t.fleet.Workers, 15*time.Second
+	polls, window := t.fleet.Workers, 10*time.Second
 	if t.quick {
 		polls, window = polls/20, 2*time.Second
 	}

@@ -12,7 +12,7 @@ import (
 // signals: eight clients send ten signals to each of 200 workflows, which wait for them one by one.
 func signals() Workload {
 	return Workload{Name: "signals", Needs: []string{"open_signal_wait"}, run: runSignals,
-		Fleets: []Fleet{slots(10, worker.Poll), slots(10, worker.Carry)}}
+		Fleets: []Fleet{slots(10, worker.Carry)}}
 }
 
 func runSignals(ctx context.Context, t *trial) error {

@@ -71,7 +71,7 @@ func five() Workload {
 func local() Workload {
 	b := batch{program.Program{Kind: program.Local, Steps: 5, Work: 20 * time.Millisecond}, 200, 1, 6}
 	return Workload{Name: "local", Null: true, run: b.run, Needs: []string{"record_local_activity"},
-		Fleets: []Fleet{slots(1, worker.Poll), single(worker.Poll), single(worker.Carry)}}
+		Fleets: []Fleet{slots(1, worker.Poll), single(worker.Carry)}}
 }
 
 // burst: 2,000 workflows of one activity that takes no time, started by eight clients.

@@ -11,7 +11,7 @@ import (
 
 // timers: 5,000 workflows whose timers are due in the same second.
 func timers() Workload {
-	return Workload{Name: "timers", Needs: []string{"start_timer"}, run: runTimers, Fleets: []Fleet{slots(10, worker.Poll)}}
+	return Workload{Name: "timers", Once: true, Needs: []string{"start_timer"}, run: runTimers, Fleets: []Fleet{slots(10, worker.Poll)}}
 }
 
 func runTimers(ctx context.Context, t *trial) error {

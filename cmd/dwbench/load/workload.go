@@ -18,10 +18,20 @@ type Workload struct {
 	Fleets []Fleet
 	Null   bool     // also measured against the null server
 	Needs  []string // capabilities of the server
-	Once   bool     // one repetition says enough: it is made of many samples, and its preparation is long
+	Once   bool     // one repetition says enough: it is made of many samples, and takes long
 
 	prepare func(fleet Fleet, quick bool) func(ctx context.Context, databaseURL string) error
 	run     func(ctx context.Context, t *trial) error
+}
+
+// Shortest are the fleets of a quick pass: the last one, which does most, and of the first workload also the
+// plain one.
+func (w *Workload) Shortest() []Fleet {
+	last := len(w.Fleets) - 1
+	if w.Name == "five" {
+		return []Fleet{w.Fleets[0], w.Fleets[last]}
+	}
+	return w.Fleets[last:]
 }
 
 // Settings of a measurement.
