@@ -24,6 +24,9 @@ func Path(dbURL string) (string, error) {
 	if path == "" || strings.HasSuffix(path, "/") || strings.Contains(path, ":memory:") {
 		return "", fmt.Errorf("sqlite: database URL names no file: %q", dbURL)
 	}
+	if strings.HasPrefix(path, "//") { // four slashes, as other URL dialects write an absolute path
+		path = "/" + strings.TrimLeft(path, "/")
+	}
 	if strings.HasPrefix(path, "/./") || strings.HasPrefix(path, "/../") {
 		path = path[1:] // never meant from the root
 	}
