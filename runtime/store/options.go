@@ -14,6 +14,9 @@ type Options struct {
 	// MaxConns bounds the connections of one process to a database server; 0 takes the engine's
 	// default. SQLite has one writer and a fixed number of readers and ignores it.
 	MaxConns int
+	// LockTimeout bounds how long a transaction waits for a lock or for a connection of the pool;
+	// 0 is 5 s. Whole seconds, at least one, on MySQL. SQLite has one writer and ignores it.
+	LockTimeout time.Duration
 	// Logger gets what no caller can be told, such as a lost listener; nil discards it.
 	Logger *slog.Logger
 	// Clock tells the time in microseconds UTC to what the store does by itself (looking for work of
@@ -22,6 +25,14 @@ type Options struct {
 	// Probe, when set, is called before every statement of a transition and every read. Tests count
 	// with it and inject faults; it makes the store slower.
 	Probe Probe
+}
+
+// LockWait is LockTimeout or its default.
+func (o Options) LockWait() time.Duration {
+	if o.LockTimeout > 0 {
+		return o.LockTimeout
+	}
+	return 5 * time.Second
 }
 
 // Now is the time by Clock.

@@ -14,12 +14,13 @@ import (
 // never runs again.
 const (
 	contentionTries = 8
+	contentionTime  = 10 * time.Second // from the first try on
 	busyTries       = 50
 	deadTries       = 3
 )
 
-// Busy ends a claim whose candidates are all locked just now: the transition starts again by
-// waiting for the run of one of them.
+// Busy ends a claim whose candidates are all locked just now: the transition starts again, and its
+// claim then waits for the run of one of them.
 type Busy struct{ TaskID string }
 
 func (Busy) Error() string { return "every candidate is locked" }
@@ -33,10 +34,18 @@ var ErrDead = errors.New("connection lost")
 
 // Retries counts why a transition ran again. The zero value is a first try.
 type Retries struct {
-	// First names a task whose run the next try waits for before anything else; "" when none.
+	// First names a task whose run the next try's claim waits for; "" when none.
 	First string
 
 	contention, busy, dead int
+	began                  time.Time
+}
+
+// Begin marks the start of a try.
+func (r *Retries) Begin() {
+	if r.began.IsZero() {
+		r.began = time.Now()
+	}
 }
 
 // Settled reports that claims have been busy so often that they now report an empty queue instead.
@@ -53,7 +62,7 @@ func (r *Retries) Again(ctx context.Context, err error) bool {
 		return ctx.Err() == nil
 	case errors.Is(err, ErrMoved), errors.Is(err, store.ErrContention):
 		r.contention++
-		return r.contention < contentionTries && Wait(ctx, Jitter(r.contention*r.contention*4)) == nil
+		return r.contention < contentionTries && time.Since(r.began) < contentionTime && Wait(ctx, Jitter(r.contention*r.contention*4)) == nil
 	case errors.Is(err, ErrDead):
 		r.dead++
 		return r.dead < deadTries && ctx.Err() == nil

@@ -17,14 +17,20 @@ import (
 // A head is the first claimable task of a type and build.
 type head = mysqldb.TaskFindHeadRow
 
-// Claim implements store.Tx. It never waits for a lock: the task is locked unless another claim has
-// it, then its run unless another transition has that. No transition waits for a run while it holds
-// a ready task, so the unusual order is safe. Where the run is taken, a transaction that holds no
-// run starts again by waiting for it, rather than report an empty queue: nothing would wake its poll
-// when the lock goes.
+// Claim implements store.Tx. It passes over what others hold locked and does not wait, so that a
+// transaction that holds a run may claim: the task is locked unless another claim has it, then its
+// run unless another transition has that. No transition waits for a run while it holds a ready task.
+// Where all candidates are taken, a transaction that holds no run starts again and then waits for
+// the run of the first, rather than report an empty queue: nothing would wake its poll when the
+// locks go. It waits with no more than a registration held, in the order that all transitions lock in.
 func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 	if len(c.TypeNames) == 0 {
 		return nil, store.ErrNotFound
+	}
+	if t.first != "" && !t.locked {
+		if err := t.waitFor(ctx, t.first); err != nil {
+			return nil, err
+		}
 	}
 	heads := []head{{TypeName: c.TypeNames[0]}}
 	if many := len(c.TypeNames) > 1 || c.BuildID != ""; many {

@@ -41,17 +41,23 @@ func config(dbURL string) (*mysql.Config, error) {
 	cfg.InterpolateParams = true // statements whose text varies make one round trip
 	cfg.MultiStatements = false
 	cfg.ParseTime = false
+	cfg.Logger = &mysql.NopLogger{} // what it would log comes back as an error
 	return cfg, nil
 }
 
 // connector sets up every session: its isolation level by the statement that all servers know (the
 // variable has two names), a bounded wait for locks, and no silent changes to what is stored.
-type connector struct{ driver.Connector }
+type connector struct {
+	driver.Connector
+	session []string
+}
 
-var session = []string{
-	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-	"SET SESSION innodb_lock_wait_timeout = 5",
-	"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+func session(lockWait time.Duration) []string {
+	return []string{
+		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+		fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d", max(1, int(lockWait.Seconds()))),
+		"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+	}
 }
 
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -59,7 +65,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, statement := range session {
+	for _, statement := range c.session {
 		if _, err := conn.(driver.ExecerContext).ExecContext(ctx, statement, nil); err != nil {
 			return nil, errors.Join(fmt.Errorf("mysql: %s: %w", statement, err), conn.Close())
 		}
@@ -67,10 +73,10 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-func connect(cfg *mysql.Config) (*sql.DB, error) {
+func connect(cfg *mysql.Config, lockWait time.Duration) (*sql.DB, error) {
 	c, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("mysql: database URL: %w", err)
 	}
-	return sql.OpenDB(connector{c}), nil
+	return sql.OpenDB(connector{c, session(lockWait)}), nil
 }

@@ -80,23 +80,17 @@ func absent(err error) error {
 	return err
 }
 
-// waitFor waits until the run of a task is free: for its turn in this process, which it keeps, and for
-// the lock, which it gives back at once, as transitions lock a registration before a run.
-func (t *tx) waitFor(taskID string) error {
-	if err := t.queueFor(t.s.queue.Run(taskID)); err != nil {
-		return err
-	}
-	w := t.s.newTx(t.ctx)
-	defer w.end()
-	err := w.read(t.ctx, func(q *mysqldb.Queries) error {
-		_, err := q.RunLockOfTask(t.ctx, taskID)
+// waitFor waits for the lock of a task's run, with nothing locked but a registration.
+func (t *tx) waitFor(ctx context.Context, taskID string) error {
+	err := t.read(ctx, func(q *mysqldb.Queries) error {
+		_, err := q.RunLockOfTask(ctx, taskID)
 		return err
 	})
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if _, err = w.GetTask(t.ctx, taskID); err == nil {
-		err = store.Missing("run of task", taskID)
+	if _, err = t.GetTask(ctx, taskID); err == nil {
+		err = t.note(store.Missing("run of task", taskID))
 	}
 	return absent(err)
 }

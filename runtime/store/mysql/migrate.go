@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"dwserver/runtime/store/schema"
 )
@@ -48,7 +49,7 @@ func Schema(ctx context.Context, dbURL string) (*schema.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := connect(cfg)
+	db, err := connect(cfg, time.Minute)
 	if err != nil {
 		return nil, err
 	}

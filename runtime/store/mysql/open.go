@@ -54,7 +54,7 @@ func Open(ctx context.Context, dbURL string, opt store.Options) (*Store, error) 
 	if cfg.MaxAllowedPacket, err = packet(ctx, cfg); err != nil {
 		return nil, err
 	}
-	db, err := connect(cfg)
+	db, err := connect(cfg, opt.LockWait())
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func Open(ctx context.Context, dbURL string, opt store.Options) (*Store, error) 
 
 // packet is the server's largest packet; the driver sends longer arguments in parts.
 func packet(ctx context.Context, cfg *mysql.Config) (n int, err error) {
-	db, err := connect(cfg)
+	db, err := connect(cfg, time.Minute)
 	if err != nil {
 		return 0, err
 	}
@@ -87,6 +87,17 @@ func packet(ctx context.Context, cfg *mysql.Config) (n int, err error) {
 		return 0, fmt.Errorf("mysql: max_allowed_packet is %d bytes; %d are needed", n, minPacket)
 	}
 	return n, nil
+}
+
+// acquire takes a connection of the pool, waiting a bounded time for one.
+func (s *Store) acquire(ctx context.Context) (*sql.Conn, error) {
+	wait, cancel := context.WithTimeout(ctx, s.opt.LockWait())
+	defer cancel()
+	conn, err := s.db.Conn(wait)
+	if err != nil && ctx.Err() == nil && wait.Err() != nil {
+		return nil, fmt.Errorf("%w: no connection became free in %s", store.ErrUnavailable, s.opt.LockWait())
+	}
+	return conn, err
 }
 
 // read runs one generated read on a connection of the pool, and again when that was dead.
@@ -103,7 +114,9 @@ func (s *Store) readOn(ctx context.Context, db mysqldb.DBTX, fn func(*mysqldb.Qu
 	if s.closed.Load() {
 		return store.ErrClosed
 	}
-	return locking.Reread(func() error { return classifyIn(ctx, fn(mysqldb.New(db))) })
+	return locking.Reread(func() error {
+		return classifyIn(ctx, fn(mysqldb.New(db)))
+	})
 }
 
 // Ping implements store.Store.
@@ -119,7 +132,9 @@ func (s *Store) Close() (err error) {
 	s.closing.Do(func() {
 		s.closed.Store(true)
 		s.scanner.close()
-		err = s.db.Close()
+		if err = s.db.Close(); isConnection(err) {
+			err = nil // a connection that is gone is closed
+		}
 	})
 	return err
 }

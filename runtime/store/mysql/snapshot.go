@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"dwserver/runtime/store/snapshot"
 )
@@ -15,7 +16,7 @@ func Snapshot(ctx context.Context, dbURL string) (*snapshot.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := connect(cfg)
+	db, err := connect(cfg, lockWait*time.Second)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ const commitTimeout = 30 * time.Second
 func (s *Store) Transition(ctx context.Context, fn func(context.Context, store.Tx) error) error {
 	var tries locking.Retries
 	for {
+		tries.Begin()
 		err := s.once(ctx, fn, &tries)
 		if err == nil || !tries.Again(ctx, err) {
 			return locking.Outcome(ctx, err)
@@ -41,8 +42,8 @@ func (s *Store) once(ctx context.Context, fn func(context.Context, store.Tx) err
 	t := s.newTx(ctx)
 	t.settle = tries.Settled()
 	defer t.end() // also when fn panics
-	if tries.First != "" {
-		if err := t.waitFor(tries.First); err != nil {
+	if t.first = tries.First; t.first != "" {
+		if err := t.queueFor(s.queue.Run(t.first)); err != nil {
 			return err
 		}
 	}

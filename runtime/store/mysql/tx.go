@@ -20,8 +20,10 @@ type tx struct {
 	reads
 	s      *Store
 	ctx    context.Context
+	conn   *sql.Conn
 	tx     *sql.Tx
-	locked bool // holds a run's lock
+	locked bool   // holds a run's lock
+	first  string // task whose run the claim waits for, "" when it waits for none
 	settle bool
 	held   []batch.Write
 	points int // open savepoints
@@ -40,7 +42,10 @@ func (t *tx) begin() (err error) {
 	if err := t.probe("BEGIN"); err != nil {
 		return err
 	}
-	t.tx, err = t.s.db.BeginTx(context.WithoutCancel(t.ctx), nil)
+	if t.conn, err = t.s.acquire(t.ctx); err != nil {
+		return err
+	}
+	t.tx, err = t.conn.BeginTx(context.WithoutCancel(t.ctx), nil)
 	return err
 }
 
@@ -138,7 +143,7 @@ func (t *tx) commit() error {
 	if err := t.committing(); err != nil {
 		return classifyCommit(err)
 	}
-	t.tx = nil
+	t.release()
 	return t.probe("COMMITTED")
 }
 
@@ -147,14 +152,19 @@ var errNoAnswer = errors.New("no answer to COMMIT in time")
 // committing waits a bounded time for the answer to COMMIT, which takes no context.
 func (t *tx) committing() error {
 	done := make(chan error, 1)
-	go func() { done <- t.tx.Commit() }()
+	conn, tx := t.conn, t.tx
+	go func() { done <- tx.Commit() }()
 	timer := time.NewTimer(commitTimeout)
 	defer timer.Stop()
 	select {
 	case err := <-done:
 		return err
 	case <-timer.C:
-		t.tx = nil // the goroutine still has it
+		t.conn, t.tx = nil, nil
+		go func() {
+			<-done
+			_ = conn.Close() // nobody waits for it any more
+		}()
 		return errNoAnswer
 	}
 }
@@ -178,12 +188,21 @@ func (t *tx) next() {
 // end leaves nothing open: it rolls back what was not committed.
 func (t *tx) end() {
 	t.next()
+	defer t.release()
 	if t.tx == nil {
 		return
 	}
 	if err := t.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
 		t.s.log.Debug("rollback failed; the connection is dropped", "error", err)
 	}
+}
+
+// release gives the connection back.
+func (t *tx) release() {
+	if t.conn != nil {
+		_ = t.conn.Close() // it goes back to the pool, which drops it when it is of no use
+	}
+	t.conn, t.tx = nil, nil
 }
 
 // Savepoint implements store.Tx. It costs nothing when nothing is sent within.

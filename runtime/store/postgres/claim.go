@@ -25,10 +25,17 @@ func lanes(c store.Claim) []lane {
 	return list
 }
 
-// Claim implements store.Tx. It never waits for a lock, so a transaction that holds one may claim.
-// Where all candidates are locked, a transaction that holds no run starts again by waiting for one
-// of them, rather than report an empty queue: nothing would wake its poll when the locks go.
+// Claim implements store.Tx. It passes over what others hold locked and does not wait, so that a
+// transaction that holds a run may claim. Where all candidates are locked, a transaction that holds
+// none starts again and then waits for the run of the first, rather than report an empty queue:
+// nothing would wake its poll when the locks go. It waits with no more than a registration held, in
+// the order that all transitions lock in.
 func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
+	if t.first != "" && !t.locked {
+		if err := t.waitFor(ctx, t.first); err != nil {
+			return nil, err
+		}
+	}
 	list := lanes(c)
 	if len(list) == 1 {
 		if l, err := t.claimIn(ctx, c, list[0]); !errors.Is(err, store.ErrNotFound) {

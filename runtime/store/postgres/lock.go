@@ -89,27 +89,21 @@ func (t *tx) lockedRun(l *store.Locked, kind string, err error) (*store.Locked, 
 	return l, nil
 }
 
-// waitFor waits until the run of a task is free: for its turn in this process, which it keeps, and for
-// the lock, which it gives back at once, as transitions lock a registration before a run.
-func (t *tx) waitFor(taskID string) error {
-	if err := t.queueFor(t.s.queue.Run(taskID)); err != nil {
-		return err
-	}
-	w := t.s.newTx(t.ctx)
-	defer w.end()
+// waitFor waits for the lock of a task's run, with nothing locked but a registration.
+func (t *tx) waitFor(ctx context.Context, taskID string) error {
 	var noRun, gone bool
-	err := w.trip(func(p *pipe) {
+	err := t.trip(func(p *pipe) {
 		p.load(func(q *pgdb.Queries) error {
-			_, err := q.RunLockOfTask(t.ctx, taskID)
+			_, err := q.RunLockOfTask(ctx, taskID)
 			return err
 		}, &noRun)
 		p.load(func(q *pgdb.Queries) error {
-			_, err := q.TaskGet(t.ctx, taskID)
+			_, err := q.TaskGet(ctx, taskID)
 			return err
 		}, &gone)
 	})
 	if err == nil && noRun && !gone {
-		err = store.Missing("run of task", taskID)
+		err = t.note(store.Missing("run of task", taskID))
 	}
 	return err
 }

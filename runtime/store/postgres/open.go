@@ -31,7 +31,6 @@ import (
 
 const (
 	defaultConns   = 16
-	acquireTimeout = 5 * time.Second
 	connectTimeout = 5 * time.Second
 )
 
@@ -92,16 +91,18 @@ func config(dbURL string, opt store.Options) (*pgxpool.Config, error) {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 250 * time.Millisecond}
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "dwserver"
-	cfg.AfterConnect = settings
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		return settings(ctx, conn, fmt.Sprintf("lock_timeout = %d", opt.LockWait().Milliseconds()))
+	}
 	return cfg, nil
 }
 
 // settings bounds waiting, and holds the planner to the indexes: a plan made while a table was
 // small would go on scanning it when it is large. A server that does not know a setting goes on
 // without it.
-func settings(ctx context.Context, conn *pgx.Conn) error {
+func settings(ctx context.Context, conn *pgx.Conn, lockTimeout string) error {
 	for _, set := range []string{
-		"lock_timeout = '5s'", "statement_timeout = '30s'", "idle_in_transaction_session_timeout = '60s'",
+		lockTimeout, "statement_timeout = '30s'", "idle_in_transaction_session_timeout = '60s'",
 		"plan_cache_mode = force_generic_plan", "enable_seqscan = off", "enable_bitmapscan = off",
 		"enable_hashjoin = off", "enable_mergejoin = off", "jit = off",
 	} {
@@ -122,7 +123,7 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if s.closed.Load() {
 		return nil, store.ErrClosed
 	}
-	wait, cancel := context.WithTimeout(ctx, acquireTimeout)
+	wait, cancel := context.WithTimeout(ctx, s.opt.LockWait())
 	defer cancel()
 	conn, err := s.pool.Acquire(wait)
 	switch {
@@ -133,7 +134,7 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	case s.closed.Load():
 		return nil, store.ErrClosed
 	case wait.Err() != nil && s.pool.Stat().AcquiredConns() >= s.pool.Config().MaxConns:
-		return nil, fmt.Errorf("%w: no connection became free in %s", store.ErrUnavailable, acquireTimeout)
+		return nil, fmt.Errorf("%w: no connection became free in %s", store.ErrUnavailable, s.opt.LockWait())
 	}
 	return nil, fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 }

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,3 +23,9 @@ func open(t *testing.T, opt store.Options) store.Store {
 func TestConformance(t *testing.T) { storetest.Exercise(t, open) }
 
 func TestEveryQuery(t *testing.T) { storetest.Every(t, "../../../queries/postgres", open) }
+
+func TestFaults(t *testing.T) {
+	storetest.Faults(t, cluster.Postgres, func(ctx context.Context, url string, opt store.Options) (store.Store, error) {
+		return postgres.Open(ctx, url, opt)
+	})
+}

@@ -26,7 +26,8 @@ type tx struct {
 	ctx    context.Context
 	conn   *pgxpool.Conn
 	begun  bool
-	locked bool // holds a run's lock
+	locked bool   // holds a run's lock
+	first  string // task whose run the claim waits for, "" when it waits for none
 	settle bool
 	held   []batch.Write
 	points int // open savepoints

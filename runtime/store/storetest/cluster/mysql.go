@@ -40,7 +40,7 @@ func startMariaDB(settings ...string) (*process, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	err = p.run("mariadb-install-db", "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal",
+	err = p.run("mariadb-install-db", "--no-defaults", "--datadir="+data, "--tmpdir="+p.dir, "--auth-root-authentication-method=normal",
 		"--skip-test-db", "--skip-log-bin")
 	if err != nil {
 		p.stop()

@@ -72,7 +72,7 @@ func (p *process) command(name string, args ...string) (*exec.Cmd, error) {
 	}
 	cmd := exec.Command(name, args...)
 	cmd.Dir = p.dir
-	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + p.dir, "LC_ALL=C"}
+	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + p.dir, "TMPDIR=" + p.dir, "LC_ALL=C"}
 	// The server ends with this process, however that ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred, Pdeathsig: p.down, Setpgid: true}
 	return cmd, nil
