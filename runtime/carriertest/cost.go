@@ -1,7 +1,6 @@
 package carriertest
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,8 +35,8 @@ func testCost(t *testing.T, empty Empty) {
 		require.Equal(t, "completed", run.Status)
 		require.EqualValues(t, 2+3*activities+1, run.LastHistorySequence)
 		inside, all := ran.inside(), len(ran.queries())
-		t.Log(fmt.Sprintf("%-9s  %2d write transactions, %3d statements in them, %3d reads outside; a step: %d, %.1f, %.1f", m.name,
-			ran.transactions(), inside, all-inside, m.per, float64(inside)/activities, float64(all-inside)/activities))
+		t.Logf("%-9s  %2d write transactions, %3d statements in them, %3d reads outside; a step: %d, %.1f, %.1f", m.name,
+			ran.transactions(), inside, all-inside, m.per, float64(inside)/activities, float64(all-inside)/activities)
 		m.check(t, ran.transactions())
 	}
 }

@@ -143,10 +143,6 @@ func testDeclines(t *testing.T, empty Empty) {
 	}
 }
 
-func contains(list []string, s string) bool {
-	return strings.Contains("\n"+strings.Join(list, "\n")+"\n", "\n"+s+"\n")
-}
-
 // play sends the report in a new scene, with the poll or without it, and returns what is stored then.
 func (c *declining) play(t *testing.T, w *world, make func(*scene) *report, carries bool) string {
 	t.Helper()

@@ -95,7 +95,7 @@ func (f *fault) inject(t *testing.T, w *world) {
 	if err == nil {
 		// A transaction that cannot be begun is begun again on a new connection, and a caller that leaves
 		// when the commit has started has the outcome all the same.
-		require.True(t, isBegin(f.statement) || f.fail.want == context.Canceled, about)
+		require.True(t, isBegin(f.statement) || errors.Is(f.fail.want, context.Canceled), about)
 		f.report.check(s, r, got)
 	} else {
 		isFault(t, err)

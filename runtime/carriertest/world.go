@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dwserver/runtime"
-	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 )
 
@@ -130,7 +129,7 @@ func (s *scene) name(kind string) string {
 }
 
 // register registers the scene's worker; change may be nil.
-func (s *scene) register(change func(*runtime.RegisterRequest)) rules.Worker {
+func (s *scene) register(change func(*runtime.RegisterRequest)) {
 	s.t.Helper()
 	req := runtime.RegisterRequest{
 		Namespace: namespace, WorkerID: s.worker(), TaskQueue: s.queue(), Runtime: "go", ProtocolMinor: minor,
@@ -142,9 +141,8 @@ func (s *scene) register(change func(*runtime.RegisterRequest)) rules.Worker {
 			change(&req)
 		}
 	}
-	result, err := s.Register(s.t.Context(), req)
+	_, err := s.Register(s.t.Context(), req)
 	require.NoError(s.t, err)
-	return result.Worker
 }
 
 func concurrent(req *runtime.RegisterRequest) { req.Capabilities = []string{"concurrent_slots"} }
@@ -158,8 +156,8 @@ func defined(req *runtime.RegisterRequest) {
 // payload is an envelope that says something.
 func payload(text string) []byte { return []byte(`{"codec":"avro","blob":"` + text + `"}`) }
 
-// start starts a workflow and returns its run id.
-func (s *scene) start() string {
+// start starts a workflow.
+func (s *scene) start() {
 	s.t.Helper()
 	result, err := s.StartWorkflow(s.t.Context(), runtime.StartRequest{
 		Namespace: namespace, WorkflowID: s.name("workflow"), WorkflowType: workflowType, TaskQueue: s.queue(),
@@ -167,7 +165,6 @@ func (s *scene) start() string {
 	})
 	require.NoError(s.t, err)
 	s.runs = append(s.runs, result.Run.RunID)
-	return result.Run.RunID
 }
 
 // poll is the poll of the scene's worker under a new id.
