@@ -87,6 +87,9 @@ func (e *Engine) endActivity(ctx context.Context, admit *admission, o *outcome) 
 	if err == nil && kept != nil {
 		err = kept
 	}
+	if err == nil && result.Recorded {
+		err = carried.heard(ctx)
+	}
 	if result.Recorded {
 		result.CarriedAnswers = carried.answers()
 		if c := result.Continuation; c != nil && c.Decline == nil {

@@ -172,6 +172,20 @@ func (c *carriage) holdWorker(ctx context.Context, tx *stage) error {
 	return nil
 }
 
+// heard stores that the worker of the carried polls was heard from: a carried poll counts as any other,
+// once the report it rides on stands. It must not make a stale owner fresh before that.
+func (c *carriage) heard(ctx context.Context) error {
+	if c == nil {
+		return nil
+	}
+	for _, one := range []*carried{c.activity, c.workflow} {
+		if one != nil && one.poll != nil {
+			return one.poll.heard(ctx)
+		}
+	}
+	return nil
+}
+
 // answers are what the request's answer says of its carriers.
 func (c *carriage) answers() CarriedAnswers {
 	var out CarriedAnswers

@@ -42,6 +42,9 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 	if err == nil && kept != nil {
 		err = kept
 	}
+	if err == nil && result.Recorded {
+		err = carried.heard(ctx)
+	}
 	if result.Recorded {
 		result.CarriedAnswers = carried.answers()
 		result.LastHistorySequence = result.lastSequence(result.RunID, result.LastHistorySequence)
