@@ -33,6 +33,7 @@ func (t *tx) Apply(_ context.Context, e *rules.Effects) error {
 func (t *tx) hold(fn func(*pgdb.Queries) error) {
 	var rec recorder
 	_ = fn(pgdb.New(&rec)) // records; nothing is sent
+	t.wrote = true
 	t.held = append(t.held, batch.Write{SQL: rec.sql, Args: rec.args})
 }
 

@@ -28,6 +28,9 @@ func (t *tx) applyCommands(e *rules.Effects) {
 }
 
 func (t *tx) applyWorkers(e *rules.Effects) {
+	if e.Worker != nil || e.RemoveWorker != nil {
+		t.worker = nil
+	}
 	if w := e.Worker; w != nil {
 		t.hold(func(q *pgdb.Queries) error { return q.WorkerUpsert(t.ctx, pgdb.WorkerUpsertParams(rows.Worker(*w))) })
 	}

@@ -32,11 +32,9 @@ func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*sto
 			return err
 		}, nil)
 		if kind == rules.KindWorkflow {
-			p.load(func(q *pgdb.Queries) error {
-				owner, err := q.WorkerGetOfTask(ctx, taskID)
-				l.Owner = rules.Worker(owner)
-				return err
-			}, &none)
+			if t.worker == nil {
+				p.load(loadOwner(ctx, l, taskID), &none)
+			}
 			return
 		}
 		p.loadActivityOf(ctx, l, taskID, attemptID)
@@ -44,7 +42,28 @@ func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*sto
 	if kind == rules.KindWorkflow && l.Run.WorkflowTaskID == taskID {
 		l.OpenTask = l.Task
 	}
+	if err == nil && kind == rules.KindWorkflow && t.worker != nil && l.Task.LeaseOwner != "" {
+		err = t.heldOwner(ctx, l)
+	}
 	return t.lockedRun(l, kind, err)
+}
+
+// heldOwner takes the owner's registration from the one that is held, which it usually is.
+func (t *tx) heldOwner(ctx context.Context, l *store.Locked) error {
+	if w := t.worker; w.WorkerID == l.Task.LeaseOwner && w.Namespace == l.Task.Namespace {
+		l.Owner = *w
+		return nil
+	}
+	var none bool
+	return t.trip(func(p *pipe) { p.load(loadOwner(ctx, l, l.Task.TaskID), &none) })
+}
+
+func loadOwner(ctx context.Context, l *store.Locked, taskID string) func(*pgdb.Queries) error {
+	return func(q *pgdb.Queries) error {
+		owner, err := q.WorkerGetOfTask(ctx, taskID)
+		l.Owner = rules.Worker(owner)
+		return err
+	}
 }
 
 // loadActivityOf loads what an activity task names.
@@ -175,7 +194,7 @@ func (t *tx) LockWorker(ctx context.Context, namespace, workerID string) (w rule
 		w = rules.Worker(row)
 		return err
 	})
-	return w, err
+	return t.heldWorker(w, err)
 }
 
 // ShareWorker implements store.Tx.
@@ -185,5 +204,13 @@ func (t *tx) ShareWorker(ctx context.Context, namespace, workerID string) (w rul
 		w = rules.Worker(row)
 		return err
 	})
+	return t.heldWorker(w, err)
+}
+
+// heldWorker remembers a registration that cannot change until the transaction ends, except by it.
+func (t *tx) heldWorker(w rules.Worker, err error) (rules.Worker, error) {
+	if err == nil {
+		t.worker = &w
+	}
 	return w, err
 }

@@ -26,6 +26,7 @@ type tx struct {
 	ctx    context.Context
 	conn   *pgxpool.Conn
 	begun  bool
+	wrote  bool   // has something to commit
 	locked bool   // holds a run's lock
 	first  string // task whose run the claim waits for, "" when it waits for none
 	settle bool
@@ -34,6 +35,7 @@ type tx struct {
 	trips  int // round trips made
 	wakes  []store.Wake
 	leave  func()             // leaves the in-process queue of a run
+	worker *rules.Worker      // registration that is held
 	seen   []rules.WorkerSeen // stored after the commit
 	fault  error              // what ends the transaction, whatever its function makes of it
 }
@@ -79,8 +81,8 @@ func (t *tx) read(_ context.Context, fn func(*pgdb.Queries) error) error {
 // commit sends what was held back with COMMIT. A caller that goes away now has the outcome it
 // would have had.
 func (t *tx) commit() error {
-	if !t.begun && len(t.held) == 0 {
-		return nil
+	if !t.wrote {
+		return nil // rolled back: a commit of nothing but row locks would wait for the disk
 	}
 	if err := t.acquire(); err != nil {
 		return err

@@ -203,3 +203,54 @@ func testMissing(t *testing.T, x *suite) {
 		return err
 	})
 }
+
+// testOwners: the owner's registration is the stored one, whichever registration is held already.
+func testOwners(t *testing.T, x *suite) {
+	owner, other := fill[rules.Worker](x.last.Add(1)), fill[rules.Worker](x.last.Add(1))
+	owner.Namespace, other.Namespace = "default", "default"
+	run := x.newRun(t)
+	task := x.ready(run, "owners")
+	task.Status, task.LeaseOwner = rules.TaskLeased, owner.WorkerID
+	unowned := x.ready(run, "owners")
+	x.apply(t, &rules.Effects{Worker: &owner, NewTasks: []rules.Task{task, unowned}})
+	x.apply(t, &rules.Effects{Worker: &other})
+	for about, hold := range map[string]func(context.Context, store.Tx) (rules.Worker, error){
+		"none": func(context.Context, store.Tx) (rules.Worker, error) { return rules.Worker{}, nil },
+		"owner": func(ctx context.Context, tx store.Tx) (rules.Worker, error) {
+			return tx.ShareWorker(ctx, "default", owner.WorkerID)
+		},
+		"other": func(ctx context.Context, tx store.Tx) (rules.Worker, error) {
+			return tx.LockWorker(ctx, "default", other.WorkerID)
+		},
+		"absent": func(ctx context.Context, tx store.Tx) (rules.Worker, error) {
+			_, err := tx.ShareWorker(ctx, "default", "absent")
+			require.ErrorIs(t, err, store.ErrNotFound)
+			return rules.Worker{}, nil
+		},
+	} {
+		x.inside(t, func(ctx context.Context, tx store.Tx) {
+			_, err := hold(ctx, tx)
+			require.NoError(t, err)
+			l, err := tx.LockTask(ctx, rules.KindWorkflow, task.TaskID, "")
+			require.NoError(t, err)
+			require.Equal(t, owner, l.Owner, about)
+		})
+		x.inside(t, func(ctx context.Context, tx store.Tx) {
+			_, err := hold(ctx, tx)
+			require.NoError(t, err)
+			l, err := tx.LockTask(ctx, rules.KindWorkflow, unowned.TaskID, "")
+			require.NoError(t, err)
+			require.Zero(t, l.Owner, about)
+		})
+	}
+	next := fill[rules.Worker](x.last.Add(1))
+	next.Namespace, next.WorkerID = owner.Namespace, owner.WorkerID
+	x.inside(t, func(ctx context.Context, tx store.Tx) {
+		_, err := tx.LockWorker(ctx, "default", owner.WorkerID)
+		require.NoError(t, err)
+		require.NoError(t, tx.Apply(ctx, &rules.Effects{Worker: &next}))
+		l, err := tx.LockTask(ctx, rules.KindWorkflow, task.TaskID, "")
+		require.NoError(t, err)
+		require.Equal(t, next, l.Owner, "changed by the transaction itself")
+	})
+}

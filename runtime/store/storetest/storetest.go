@@ -32,7 +32,7 @@ func exercise(t *testing.T, open Open, opt store.Options) {
 	}{
 		{"Rows", testRows}, {"Upserts", testUpserts}, {"Workers", testWorkers}, {"Commands", testCommands},
 		{"Text", testText}, {"Numbers", testNumbers}, {"Blobs", testBlobs}, {"Batches", testBatches}, {"Many", testMany},
-		{"Locks", testLocks}, {"Missing", testMissing}, {"LockOrder", testLockOrder}, {"Guard", testGuard},
+		{"Locks", testLocks}, {"Owners", testOwners}, {"Missing", testMissing}, {"LockOrder", testLockOrder}, {"Guard", testGuard},
 		{"Refusals", testRefusals}, {"Savepoints", testSavepoints}, {"Contexts", testContexts}, {"Panics", testPanics},
 		{"ReadYourWrites", testReadYourWrites}, {"Visibility", testVisibility},
 		{"ClaimOrder", testClaimOrder}, {"ClaimFilters", testClaimFilters}, {"ClaimSkips", testClaimSkips},
