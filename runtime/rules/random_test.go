@@ -11,7 +11,7 @@ import (
 // Random lives of workflows: whatever happens in whatever order, every invariant of the world holds
 // after every step, no wait with its signal times out, and the run can always be closed.
 func TestRandomLives(t *testing.T) {
-	const lives, steps = 300, 60
+	const lives, steps = 200, 60
 	for seed := range uint64(lives) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			l := &life{world: newWorld(t), Rand: rand.New(rand.NewPCG(seed, 1))}

@@ -16,11 +16,11 @@ func TestMain(m *testing.M) { os.Exit(cluster.Run(m)) }
 
 func TestEngine(t *testing.T) {
 	cluster.Each(t, func(t *testing.T, engine string) {
-		runtimetest.Exercise(t, func(t *testing.T) func() store.Store {
+		runtimetest.Exercise(t, func(t *testing.T) func(store.Options) store.Store {
 			url := cluster.URL(t, engine)
-			return func() store.Store {
+			return func(opt store.Options) store.Store {
 				t.Helper()
-				st, err := open.Store(t.Context(), url, store.Options{})
+				st, err := open.Store(t.Context(), url, opt)
 				require.NoError(t, err)
 				return st
 			}

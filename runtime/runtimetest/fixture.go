@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,7 +22,8 @@ const patience = 60 * time.Second
 // fixture is one database with an engine on it, and a clock that stands still.
 type fixture struct {
 	*testing.T
-	connect func() store.Store
+	connect func(store.Options) store.Store
+	probe   atomic.Pointer[store.Probe] // called before every statement, when there is one
 	options runtime.Options
 	Clock   *Clock
 	Store   store.Store
@@ -49,7 +51,12 @@ func newFixture(t *testing.T, open Open, change ...func(*runtime.Options)) *fixt
 
 func (x *fixture) begin() {
 	x.Helper()
-	x.Store = x.connect()
+	x.Store = x.connect(store.Options{Probe: func(ctx context.Context, statement string) error {
+		if probe := x.probe.Load(); probe != nil {
+			return (*probe)(ctx, statement)
+		}
+		return nil
+	}})
 	x.Engine = runtime.New(x.Store, x.options)
 	require.NoError(x, x.Engine.Start(x.ctx()))
 }

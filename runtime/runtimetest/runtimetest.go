@@ -8,7 +8,7 @@ import (
 
 // Open makes an empty database of the engine under test and returns how to connect to it. Every
 // connection is closed by the suite; on engines that serve many processes two may be open at once.
-type Open func(t *testing.T) (connect func() store.Store)
+type Open func(t *testing.T) (connect func(store.Options) store.Store)
 
 // Exercise runs the suite. Every case has a database, an engine and a clock of its own.
 func Exercise(t *testing.T, open Open) {
@@ -19,7 +19,7 @@ func Exercise(t *testing.T, open Open) {
 		{"Start", startCases}, {"Poll", pollCases}, {"PollReplay", replayCases}, {"HeldPolls", heldCases},
 		{"Workflow", workflowCases}, {"Continue", continueCases}, {"Fence", fenceCases}, {"Wake", wakeCases}, {"Activity", activityCases},
 		{"ActivityEnds", activityEndCases}, {"Due", dueCases}, {"Signal", signalCases}, {"Close", closeCases},
-		{"Register", registerCases}, {"History", historyCases}, {"Reads", readCases}, {"Crowd", crowdCases},
+		{"Register", registerCases}, {"History", historyCases}, {"Reads", readCases}, {"Faults", faultCases}, {"Crowd", crowdCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.cases {
