@@ -20,6 +20,7 @@ func serve(ctx context.Context, p process) (err error) {
 	if err := cfg.Verify(); err != nil {
 		return usageError{err}
 	}
+	setGC(p.getenv)
 	log := newLogger(p.stderr, cfg)
 	for _, w := range cfg.Warnings() {
 		log.Warn(w)

@@ -1,6 +1,6 @@
 // Package raw is a thin layer on SQLite as modernc.org/sqlite/lib has it in Go: connections and prepared
 // statements that are bound from Go values and read into Go values, and nothing else. database/sql and
-// its driver cost three to four times what SQLite itself does; docs/decisions/0011 has the numbers.
+// its driver cost three to four times what SQLite itself does; docs/decisions/0012 has the numbers.
 //
 // A connection and its statements are used by one goroutine at a time. That is the caller's duty:
 // connections are opened without SQLite's own locks, and libc's thread state belongs to a connection.
