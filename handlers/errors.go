@@ -192,6 +192,9 @@ func (x *exchange) faultBody(reason, message string, members map[string]any) map
 	for _, id := range x.known {
 		body[id.name] = id.value
 	}
+	if x.leaseOwner != "" {
+		body["lease_owner"] = x.leaseOwner
+	}
 	maps.Copy(body, members)
 	body["reason"], body["message"] = reason, message
 	if x.op.plane == workerPlane {

@@ -24,8 +24,9 @@ type exchange struct {
 	doc       *jsondoc.Doc      // the body; {} when there was none
 	found     schema.Problems   // broken query parameters, reported by bind and valid
 
-	admitted bool     // the request passed the edge
-	known    []member // ids of the request that errors repeat
+	admitted   bool     // the request passed the edge
+	known      []member // ids of the request that errors repeat
+	leaseOwner string   // of a workflow task: faults repeat it too, so that the request can be sent again
 }
 
 // member is one member of a JSON object, kept in order.

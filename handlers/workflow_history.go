@@ -36,6 +36,7 @@ func (s *Server) GetWorkflowTaskHistory(c echo.Context, taskID worker.TaskID) er
 }
 
 func (x *exchange) workflowFence(taskID, owner string, attempt int64) runtime.WorkflowFence {
+	x.leaseOwner = owner
 	return runtime.WorkflowFence{Namespace: x.namespace, TaskID: taskID, LeaseOwner: owner, Attempt: attempt}
 }
 
