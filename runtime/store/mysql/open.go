@@ -128,15 +128,15 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // Close ends the scan and the pool.
-func (s *Store) Close() (err error) {
+func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.closed.Store(true)
 		s.scanner.close()
-		if err = s.db.Close(); isConnection(err) {
-			err = nil // a connection that is gone is closed
+		if err := s.db.Close(); err != nil { // of saying goodbye on a connection that is gone
+			s.log.Debug("closing the pool", "error", err)
 		}
 	})
-	return err
+	return nil
 }
 
 var _ store.Store = (*Store)(nil)
