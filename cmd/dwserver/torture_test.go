@@ -149,7 +149,7 @@ func (x *torture) startLoad() {
 }
 
 func (x *torture) startWorkflow(id string) {
-	answer := x.client.post(context.Background(), "/workflows", map[string]any{ //nolint:usetesting // it ends when it is told to
+	answer := x.client.post(context.Background(), "/workflows", map[string]any{
 		"workflow_id": id, "workflow_type": "torture", "task_queue": "torture", "request_id": "start-" + id})
 	var started struct {
 		RunID string `json:"run_id"`
@@ -159,7 +159,7 @@ func (x *torture) startWorkflow(id string) {
 		return
 	}
 	x.note(x.starts, id, started.RunID)
-	answer = x.client.post(context.Background(), "/workflows/"+id+"/signal/go", //nolint:usetesting // as above
+	answer = x.client.post(context.Background(), "/workflows/"+id+"/signal/go",
 		map[string]any{"input": []any{"go-" + id}, "request_id": "go-" + id})
 	if answer.status != 202 {
 		x.client.found("signal to %s: %s", id, answer)

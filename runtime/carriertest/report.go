@@ -93,14 +93,14 @@ func (s *scene) activityReport(task *runtime.ActivityTaskAnswer) *report {
 	}
 }
 
-// failureReport fails a leased activity for good.
+// failureReport fails a leased activity, for good unless the scene says otherwise.
 func (s *scene) failureReport(task *runtime.ActivityTaskAnswer) *report {
 	fence := s.activityFence(task)
 	return &report{
 		scene: s, task: task.Task.TaskID, run: task.Run.RunID, kind: rules.KindActivity,
 		send: func(ctx context.Context, r *report) (answer, error) {
 			got, err := s.FailActivity(ctx, runtime.FailActivityRequest{
-				ActivityFence: fence, Failure: rules.ActivityFailureReport{Message: "no", Type: "E", NonRetryable: true}, BodyDigest: digest("failure"),
+				ActivityFence: fence, Failure: rules.ActivityFailureReport{Message: "no", Type: "E", NonRetryable: !s.retried}, BodyDigest: digest("failure"),
 				Carriers: r.carriers,
 			})
 			return answer{recorded: got.Recorded, CarriedAnswers: got.CarriedAnswers}, err

@@ -48,6 +48,15 @@ var carryingReports = []carryingReport{
 		s.register(nil)
 		return s.failureReport(s.running()).carry(true, true)
 	}, "empty", "leased"},
+	{"failure to the next attempt", func(s *scene) *report {
+		s.register(nil)
+		again := schedule()
+		again.RetryPolicy = &rules.RetryPolicy{Unlimited: true}
+		s.workflowReport(s.leased(), again).do()
+		task := s.pollActivity()
+		s.retried = true
+		return s.failureReport(task).carry(true, true)
+	}, "leased", ""},
 	{"a lease that the id already has", func(s *scene) *report {
 		s.register(concurrent)
 		r := s.workflowReport(s.leased(), finish()).carry(false, true)

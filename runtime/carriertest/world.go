@@ -109,7 +109,9 @@ type scene struct {
 	polls []pollRequest                  // polls whose receipts are part of the scene's state
 	size  int64                          // decoded bytes of an activity's result
 	how   func(*runtime.RegisterRequest) // how its worker is registered beside what the case says
-	last  int
+	// retried makes failures that may be tried again
+	retried bool
+	last    int
 }
 
 type pollRequest struct{ worker, kind, id string }

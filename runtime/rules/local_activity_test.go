@@ -147,7 +147,7 @@ func TestLocalActivityEvents(t *testing.T) {
 			attempt = &attempts[1]
 		}
 		require.Equal(t, []any{attempt.AttemptID, attempt.AttemptNumber}, []any{p["activity_attempt_id"], p["attempt_number"]})
-		require.Equal(t, any(orNil(attempt.WorkerAttemptID)), p["worker_attempt_id"], "null when the worker named none")
+		require.Equal(t, orNil(attempt.WorkerAttemptID), p["worker_attempt_id"], "null when the worker named none")
 		shown := p["activity_attempt"].(map[string]any)
 		require.Equal(t, []any{attempt.AttemptID, tries[i], ev.WorkflowTaskID, attempt.LeaseOwner},
 			[]any{shown["id"], shown["status"], shown["task_id"], shown["lease_owner"]})

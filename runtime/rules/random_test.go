@@ -30,8 +30,7 @@ func TestRandomLives(t *testing.T) {
 type life struct {
 	*world
 	*rand.Rand
-	leased *Task
-	group  []WorkflowCommand // opened last, to be sent again
+	group []WorkflowCommand // opened last, to be sent again
 }
 
 // requireNobodyForgotten: an idle run has no signal that could wake it, and no timeout that will never fall

@@ -1,6 +1,7 @@
 package runtimetest
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -138,7 +139,10 @@ func testStartRace(t *testing.T, open Open) {
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				outcomes[err.(*runtime.Refusal).Reason]++
+				var refused *runtime.Refusal
+				if errors.As(err, &refused) {
+					outcomes[refused.Reason]++
+				}
 				return
 			}
 			outcomes[result.Outcome]++

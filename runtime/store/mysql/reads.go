@@ -45,18 +45,14 @@ func asOverdue(r mysqldb.TaskListLeaseExpiredRow) rules.Task { return rules.Task
 
 // Lists whose order no index gives are ordered here.
 func byTask(a, b rules.Task) int         { return strings.Compare(a.TaskID, b.TaskID) }
-func byActivity(a, b rules.Activity) int { return strings.Compare(a.ExecutionID, b.ExecutionID) }
 func bySequence(a, b rules.Activity) int { return cmp.Compare(a.Sequence, b.Sequence) }
 func byTimer(a, b rules.Timer) int       { return strings.Compare(a.TimerID, b.TimerID) }
 func byOpening(a, b rules.Wait) int {
 	return cmp.Or(cmp.Compare(a.OpenedSequence, b.OpenedSequence), strings.Compare(a.WaitID, b.WaitID))
 }
 func bySignal(a, b rules.Signal) int   { return cmp.Compare(a.CommandSequence, b.CommandSequence) }
-func byStep(a, b rules.Step) int       { return cmp.Compare(a.Sequence, b.Sequence) }
 func byCommand(a, b rules.Command) int { return cmp.Compare(a.Sequence, b.Sequence) }
-func byRunNumber(a, b rules.Run) int   { return cmp.Compare(a.RunNumber, b.RunNumber) }
 func byAttempt(a, b rules.Attempt) int { return cmp.Compare(a.AttemptNumber, b.AttemptNumber) }
-func byName(a, b rules.Namespace) int  { return strings.Compare(a.Name, b.Name) }
 
 // rowLimit is a limit as the generated queries take it.
 func rowLimit(n int64) int32 { return int32(min(n, math.MaxInt32)) }
