@@ -162,7 +162,7 @@ func (t *tx) committing() error {
 	case <-timer.C:
 		t.conn, t.tx = nil, nil
 		go func() {
-			<-done
+			_ = <-done       // the caller was told that there was no answer
 			_ = conn.Close() // nobody waits for it any more
 		}()
 		return errNoAnswer
