@@ -70,12 +70,20 @@ func (e *Engine) startOnce(ctx context.Context, req *StartRequest, key rules.Com
 		if repeated, err := repeatedStart(ctx, tx, req.Namespace, key, &result); repeated || err != nil {
 			return nil, err
 		}
-		found, err := e.existing(ctx, tx, req)
-		if found != nil || err != nil {
-			if found != nil {
-				result = *found
-			}
+		found, taken, err := e.existing(ctx, tx, req)
+		if err != nil {
 			return nil, err
+		}
+		if found != nil || taken != nil {
+			// The id may have been taken since the look above, by this very request.
+			if repeated, err := repeatedStart(ctx, tx, req.Namespace, key, &result); repeated || err != nil {
+				return nil, err
+			}
+			if taken != nil {
+				return nil, taken
+			}
+			result = *found
+			return nil, nil
 		}
 		definition, err := tx.GetDefinition(ctx, req.Namespace, req.WorkflowType)
 		if err != nil && !isNotFound(err) {
@@ -110,31 +118,29 @@ func repeatedStart(ctx context.Context, tx store.Tx, namespace string, key rules
 	return true, err
 }
 
-// existing judges a start against the workflow id's holder; nil when the id is free.
-func (e *Engine) existing(ctx context.Context, tx store.Tx, req *StartRequest) (*StartResult, error) {
+// existing judges a start against the workflow id's holder: the open run that answers it, or why the id
+// is not to be had; neither when it is free.
+func (e *Engine) existing(ctx context.Context, tx store.Tx, req *StartRequest) (found *StartResult, taken *Refusal, err error) {
 	instance, err := tx.LockInstance(ctx, req.WorkflowID)
-	if isNotFound(err) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, nil, ignoreMissing(err)
 	}
 	if instance.Namespace != req.Namespace {
 		return nil, refuse("workflow_id_reserved_in_namespace", "The workflow id is taken in another namespace.").
 			With("outcome", "rejected_workflow_id_reserved_in_namespace").With("workflow_id", req.WorkflowID).
-			With("command_status", "rejected")
+			With("command_status", "rejected"), nil
 	}
 	run, err := tx.GetRun(ctx, instance.CurrentRunID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if req.UseExisting && !run.IsClosed() && run.WorkflowType == req.WorkflowType {
-		return &StartResult{Run: run, Outcome: ReturnedActive}, nil
+		return &StartResult{Run: run, Outcome: ReturnedActive}, nil, nil
 	}
 	return nil, refuse("duplicate_not_allowed", "The workflow id is already taken.").
 		With("rejection_reason", "instance_already_started").With("outcome", "rejected_duplicate").
 		With("command_status", "rejected").With("workflow_id", req.WorkflowID).With("run_id", run.RunID).
-		With("workflow_type", run.WorkflowType).With("status", run.Status)
+		With("workflow_type", run.WorkflowType).With("status", run.Status), nil
 }
 
 func (e *Engine) startSpec(req *StartRequest, definition *rules.Definition) *rules.StartSpec {

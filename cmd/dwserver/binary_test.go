@@ -66,6 +66,7 @@ func binary(t *testing.T) string {
 type instance struct {
 	cmd    *exec.Cmd
 	ready  chan string   // the address it serves, once
+	meters chan string   // the address of its metrics, once
 	exited chan struct{} // closed when the process ended and its log was read
 	err    error         // how it ended; valid after exited
 
@@ -77,7 +78,7 @@ type instance struct {
 // given here; nothing else of the environment that is ours gets in.
 func launch(t *testing.T, db string, settings ...string) *instance {
 	t.Helper()
-	p := &instance{ready: make(chan string, 1), exited: make(chan struct{})}
+	p := &instance{ready: make(chan string, 1), meters: make(chan string, 1), exited: make(chan struct{})}
 	p.cmd = exec.CommandContext(t.Context(), binary(t), "serve")
 	p.cmd.Env = append(cleanEnv(), append([]string{"DW_LISTEN=127.0.0.1:0", "DW_DATABASE_URL=sqlite://" + db}, settings...)...)
 	stderr, err := p.cmd.StderrPipe()
@@ -115,8 +116,14 @@ func (p *instance) logged(line string) {
 		p.log = p.log[500:]
 	}
 	var record struct{ Msg, Listen string }
-	if json.Unmarshal([]byte(line), &record) == nil && record.Msg == "serving" {
+	if json.Unmarshal([]byte(line), &record) != nil {
+		return
+	}
+	switch record.Msg {
+	case "serving":
 		p.ready <- record.Listen
+	case "serving metrics":
+		p.meters <- record.Listen
 	}
 }
 

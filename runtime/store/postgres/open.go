@@ -141,7 +141,19 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 
 // read runs one generated read on a connection of the pool, and again when that was dead.
 func (s *Store) read(ctx context.Context, fn func(*pgdb.Queries) error) error {
-	return locking.Reread(func() error { return s.readOnce(ctx, fn) })
+	return locking.Reread(func() error {
+		err := s.readOnce(ctx, fn)
+		s.distrust(err)
+		return err
+	})
+}
+
+// distrust makes the pool connect anew after a connection was found dead. A server that ended one session
+// has often ended all, and a caller who met one after the other would run out of tries.
+func (s *Store) distrust(err error) {
+	if errors.Is(err, locking.ErrDead) {
+		s.pool.Reset()
+	}
 }
 
 func (s *Store) readOnce(ctx context.Context, fn func(*pgdb.Queries) error) error {

@@ -19,6 +19,7 @@ func (s *Store) Transition(ctx context.Context, fn func(context.Context, store.T
 	for {
 		tries.Begin()
 		err := s.once(ctx, fn, &tries)
+		s.distrust(err)
 		if err == nil || !tries.Again(ctx, err) {
 			return locking.Outcome(ctx, err)
 		}
