@@ -15,7 +15,7 @@ SELECT s.signal_id, s.status, s.closed_at, s.workflow_sequence, s.received_seque
 FROM signals s
 LEFT JOIN history_events e ON e.run_id = s.run_id AND e.sequence = s.received_sequence
 WHERE s.status NOT IN ('received', 'applied', 'rejected') OR (s.status = 'received') <> (s.closed_at = 0)
-   OR (s.status = 'applied') <> (s.workflow_sequence > 0)
+   OR s.status <> 'applied' AND s.workflow_sequence > 0
    OR COALESCE(e.event_type, '') <> 'SignalReceived'
 ORDER BY s.signal_id;
 
