@@ -62,6 +62,9 @@ func testLostAnswerOfACommit(t *testing.T, open Open) {
 	task := x.takeWorkflow("w")
 	waiting := x.ask(x.PollActivityTask, poll("w", held))
 	x.held(1)
+	for i := range 3 { // by then the poll's first look is over, and shares no commit with the report
+		x.register(fmt.Sprint("other", i))
+	}
 	x.failing(afterFirst("EventInsert", once("COMMITTED", 1, store.ErrOutcomeUnknown)))
 	req := completion(&task.Task, activity("act"))
 	_, err := x.CompleteWorkflowTask(x.ctx(), req)
