@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOL := CGO_ENABLED=0 go tool -modfile=cmd/gen/tools.mod
 LINT := CGO_ENABLED=0 go tool -modfile=cmd/gen/lint.mod golangci-lint
 
-.PHONY: help run build test test-sqlite generate generate-check lint vectors bench sdk-python
+.PHONY: help run build test test-sqlite generate generate-check lint vectors bench sdk-python sdk-rust
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,3 +54,6 @@ bench: ## Measure this machine; see docs/benchmarks.md
 
 sdk-python: ## Run the published Python SDK against a real server (needs python3 with venv)
 	vectors/sdk-python/run.sh
+
+sdk-rust: ## Run the published Rust SDK against a real server (needs cargo; not part of .ci/run)
+	vectors/sdk-rust/run.sh
