@@ -79,6 +79,7 @@ func (f *faulty) each(t *testing.T, admin *sql.Conn, postgres, mysql string) (n 
 	}
 	rows, err := admin.QueryContext(t.Context(), list)
 	require.NoError(t, err)
+	defer rows.Close()
 	var ids []int64
 	for rows.Next() {
 		var id int64
@@ -86,7 +87,6 @@ func (f *faulty) each(t *testing.T, admin *sql.Conn, postgres, mysql string) (n 
 		ids = append(ids, id)
 	}
 	require.NoError(t, rows.Err())
-	require.NoError(t, rows.Close())
 	for _, id := range ids {
 		// One may have ended since.
 		if _, err := admin.ExecContext(t.Context(), fmt.Sprintf(text, id)); err == nil {

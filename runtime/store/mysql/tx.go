@@ -162,7 +162,9 @@ func (t *tx) committing() error {
 	case <-timer.C:
 		t.conn, t.tx = nil, nil
 		go func() {
-			_ = <-done       // the caller was told that there was no answer
+			if err := <-done; err != nil { // the caller was told that there was no answer
+				t.s.log.Debug("a statement that was given up ended", "error", err)
+			}
 			_ = conn.Close() // nobody waits for it any more
 		}()
 		return errNoAnswer
