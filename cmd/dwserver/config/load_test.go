@@ -42,8 +42,9 @@ func TestDefaultsAreTheContracts(t *testing.T) {
 	host, err := os.Hostname()
 	require.NoError(t, err)
 	assert.Equal(t, Config{
-		Listen: "127.0.0.1:8080", DatabaseURL: "sqlite:///./dwserver.db", ShutdownTimeout: 20 * time.Second,
-		LogLevel: slog.LevelInfo, LogFormat: "json", ServerID: host, DefaultNamespace: "default",
+		Listen: "127.0.0.1:8080", DatabaseURL: "sqlite:///./dwserver.db", MaxConnections: 16,
+		ShutdownTimeout: 20 * time.Second,
+		LogLevel:        slog.LevelInfo, LogFormat: "json", ServerID: host, DefaultNamespace: "default",
 		Auth: Auth{BackwardCompatible: true},
 		Worker: Worker{PollTimeout: 30 * time.Second, WorkflowTaskTimeout: time.Minute,
 			ActivityTaskTimeout: 5 * time.Minute},
