@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOL := CGO_ENABLED=0 go tool -modfile=cmd/gen/tools.mod
 LINT := CGO_ENABLED=0 go tool -modfile=cmd/gen/lint.mod golangci-lint
 
-.PHONY: help run build test test-sqlite generate generate-check lint vectors bench sdk-python sdk-rust
+.PHONY: help run build test soak crash test-sqlite generate generate-check lint vectors bench sdk-python sdk-rust
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,7 +20,13 @@ build: ## Build bin/dwserver, static
 
 test: ## Run every test on every engine, with the race detector (needs a C compiler; installs databases on Debian)
 	[ -n "$${DW_TEST_ENGINES:-}" ] || [ -n "$${DW_TEST_POSTGRES_URL:-}" -a -n "$${DW_TEST_MYSQL_URL:-}" ] || .ci/databases
-	CGO_ENABLED=1 go test -race -timeout 40m -json ./... | go run ./cmd/gen/testsum
+	CGO_ENABLED=1 go test -race -short -timeout 40m -json ./... | go run ./cmd/gen/testsum
+
+soak: ## The long forms: torture of 60 s an engine, every fault on every engine, 10,000 activities
+	DW_TORTURE=60 DW_TEST_SOAK=1 CGO_ENABLED=1 go test -timeout 120m ./cmd/dwserver ./runtime/...
+
+crash: ## The crash test in full: 100 rounds of SIGKILL under load
+	CGO_ENABLED=0 go test -count=1 -timeout 15m -run '^TestCrash' -v ./cmd/dwserver
 
 test-sqlite: ## The same on SQLite alone, without the race detector: needs nothing but Go
 	DW_TEST_ENGINES=sqlite CGO_ENABLED=0 go test -timeout 20m -json ./... | go run ./cmd/gen/testsum

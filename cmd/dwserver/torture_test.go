@@ -34,6 +34,9 @@ const (
 // (A SQLite file has one server process and no database server.) Afterwards everything finishes, all that
 // was acknowledged is there once, dwserver check finds nothing, and no connection is left over.
 func TestTorture(t *testing.T) {
+	if os.Getenv("DW_TORTURE") == "" {
+		t.Skip("make soak tortures; DW_TORTURE is its length in seconds")
+	}
 	cluster.Each(t, func(t *testing.T, engine string) {
 		x := newTorture(t, engine)
 		x.startServers(t)
