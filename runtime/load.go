@@ -28,8 +28,10 @@ func loadWaits(ctx context.Context, tx store.Tx, run *rules.Run) (rules.Waits, e
 	return waits, err
 }
 
-// loadOpen loads everything of a locked run that its close settles.
-func loadOpen(ctx context.Context, tx store.Tx, run *rules.Run) (*rules.Open, error) {
+// loadOpen loads everything of a locked run that its close settles. Of a run without activities the one open
+// task is its workflow task, which is usually locked already.
+func loadOpen(ctx context.Context, tx store.Tx, l *store.Locked) (*rules.Open, error) {
+	run := &l.Run
 	waits, err := loadWaits(ctx, tx, run)
 	if err != nil {
 		return nil, err
@@ -45,7 +47,15 @@ func loadOpen(ctx context.Context, tx store.Tx, run *rules.Run) (*rules.Open, er
 			return nil, err
 		}
 	}
-	if run.OpenActivities > 0 || run.WorkflowTaskID != "" {
+	switch {
+	case run.OpenActivities > 0:
+		open.Tasks, err = tx.ListOpenTasks(ctx, run.RunID)
+	case run.WorkflowTaskID == "":
+	case run.WorkflowTaskID == l.OpenTask.TaskID:
+		open.Tasks = []rules.Task{l.OpenTask}
+	case run.WorkflowTaskID == l.Task.TaskID:
+		open.Tasks = []rules.Task{l.Task}
+	default:
 		open.Tasks, err = tx.ListOpenTasks(ctx, run.RunID)
 	}
 	return open, err
@@ -53,7 +63,7 @@ func loadOpen(ctx context.Context, tx store.Tx, run *rules.Run) (*rules.Open, er
 
 // timeOutRun closes a locked run whose deadline has passed (6.10).
 func (e *Engine) timeOutRun(ctx context.Context, tx store.Tx, l *store.Locked) (*rules.Effects, error) {
-	open, err := loadOpen(ctx, tx, &l.Run)
+	open, err := loadOpen(ctx, tx, l)
 	if err != nil {
 		return nil, err
 	}

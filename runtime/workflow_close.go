@@ -27,7 +27,7 @@ func (e *Engine) closeByCommand(ctx context.Context, kind, outcome string, req *
 		if l.Run.IsClosed() {
 			return nil, notActive(&l.Run), nil
 		}
-		open, err := loadOpen(ctx, tx, &l.Run)
+		open, err := loadOpen(ctx, tx, l)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -154,7 +154,7 @@ func (e *Engine) completionInput(ctx context.Context, tx store.Tx, commands []ru
 	in := &rules.CompletionInput{Task: &l.Task, Commands: commands, Digest: digest}
 	var err error
 	if rules.IsTerminal(commands) {
-		if in.Open, err = loadOpen(ctx, tx, &l.Run); err != nil {
+		if in.Open, err = loadOpen(ctx, tx, l); err != nil {
 			return nil, err
 		}
 		in.Waits = *in.Open.Waits
