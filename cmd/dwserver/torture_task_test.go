@@ -5,8 +5,12 @@ import (
 	"slices"
 )
 
-// tortureRun is what a worker knows of a run without asking: how far its steps were taken.
-type tortureRun struct{ taken int }
+// tortureRun is what a worker knows of a run without asking: how far its steps were taken, and the last event
+// it knows of. What another worker took since has moved the history.
+type tortureRun struct {
+	taken   int
+	through int64
+}
 
 func (l *tortureLoop) do(ctx context.Context, task *tortureTask) {
 	l.pause()
@@ -35,16 +39,22 @@ func (l *tortureLoop) doWorkflow(ctx context.Context, task *tortureTask) {
 	if l.oneIn(15) {
 		l.beat(path, map[string]any{"lease_owner": l.id, "workflow_task_attempt": task.Attempt})
 	}
-	l.known[task.RunID] = &tortureRun{taken: r.taken}
 	recorded, answer := l.report(ctx, path+"/complete", body)
 	if token != "" {
 		l.note(tortureEntry{Kind: tortureToken, Key: token, Run: task.RunID, Outcome: recorded})
 	}
-	if recorded != tortureRecorded {
-		delete(l.known, task.RunID)
-		return
+	l.know(task.RunID, r.taken, answer.LastSequence)
+	if recorded == tortureRecorded {
+		l.takeCarried(ctx, &answer)
 	}
-	l.takeCarried(ctx, &answer)
+}
+
+// know keeps how far a run is, where a report's answer told it.
+func (l *tortureLoop) know(run string, taken int, through int64) {
+	delete(l.known, run)
+	if through > 0 {
+		l.known[run] = &tortureRun{taken: taken, through: through}
+	}
 }
 
 // doActivity completes an activity, fails it by chance, and continues its run where it knows how.
@@ -85,7 +95,7 @@ func (l *tortureLoop) continuation(task *tortureTask, body map[string]any) strin
 		return ""
 	}
 	token := l.next("token")
-	body["workflow_continuation"] = map[string]any{"run_id": task.RunID, "base_history_sequence": task.Sequence,
+	body["workflow_continuation"] = map[string]any{"run_id": task.RunID, "base_history_sequence": r.through,
 		"commands": tortureCommands(r.taken, false, token)}
 	return token
 }
@@ -95,7 +105,7 @@ func (l *tortureLoop) continued(task *tortureTask, token, recorded string, answe
 	if token == "" {
 		return
 	}
-	outcome := tortureRefused
+	outcome, taken, through := tortureRefused, l.known[task.RunID].taken, int64(0)
 	switch c := answer.Continuation; {
 	case recorded != tortureRecorded:
 	case c == nil && answer.Recorded:
@@ -103,24 +113,22 @@ func (l *tortureLoop) continued(task *tortureTask, token, recorded string, answe
 	case c == nil:
 		outcome = tortureUnknown
 	case c.Accepted:
-		outcome = tortureRecorded
+		outcome, through = tortureRecorded, c.LastSequence
 	}
 	l.note(tortureEntry{Kind: tortureToken, Key: token, Run: task.RunID, Outcome: outcome, Continued: true})
-	if outcome == tortureRecorded {
-		l.known[task.RunID].taken++
-		return
-	}
-	delete(l.known, task.RunID)
+	l.know(task.RunID, taken+1, through)
 }
 
 // tortureReport is the answer to a completion or failure.
 type tortureReport struct {
 	Recorded     bool           `json:"recorded"`
+	LastSequence int64          `json:"last_history_sequence"`
 	Activity     *carriedReport `json:"activity_poll"`
 	Workflow     *carriedReport `json:"workflow_poll"`
 	Continuation *struct {
-		Accepted bool   `json:"accepted"`
-		Reason   string `json:"reason"`
+		Accepted     bool   `json:"accepted"`
+		Reason       string `json:"reason"`
+		LastSequence int64  `json:"last_history_sequence"`
 	} `json:"workflow_continuation"`
 	asked map[string]string // poll_request_id of what was carried, by kind
 }

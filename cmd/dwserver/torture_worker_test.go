@@ -218,7 +218,6 @@ type tortureTask struct {
 	Events     []historyEvent `json:"history_events"`
 	NextPage   *string        `json:"next_history_page_token"`
 	AttemptID  string         `json:"activity_attempt_id"`
-	Sequence   int64          `json:"run_history_sequence"`
 }
 
 // pause is how long a task takes.
