@@ -140,7 +140,7 @@ func TestAFaultOfACarriedPollIsAnsweredAsItself(t *testing.T) {
 		for _, report := range carryingReports {
 			for _, fault := range faults {
 				on.Run(strings.Join([]string{report.name, fault.reason, fault.at}, " "), func(t *testing.T) {
-					st := &flaky{Store: on.empty(t)}
+					st := &flaky{Store: engine{t, on.name}.open()}
 					p := serve(t, st)
 					p.register(t, nil)
 					run := p.start(map[string]any{})

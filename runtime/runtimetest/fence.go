@@ -14,7 +14,7 @@ var fenceCases = []testCase{
 	{"Workflow", testFenceWorkflow}, {"Closed", testFenceClosed}, {"Expired", testFenceExpired},
 	{"Stale", testFenceStale}, {"RunTimedOut", testFenceRunTimedOut}, {"Activity", testFenceActivity},
 	{"ActivityExpired", testFenceActivityExpired}, {"ActivityClosed", testFenceActivityClosed},
-	{"ActivityRunTimedOut", testFenceActivityRunTimedOut},
+	{"ActivityRunTimedOut", testFenceActivityRunTimedOut}, {"ConfiguredLease", testConfiguredLease},
 }
 
 // everyWorkflowOperation calls each operation that a workflow-task fence guards.
@@ -293,4 +293,28 @@ func testFenceActivityRunTimedOut(t *testing.T, open Open) {
 		require.NoError(t, err)
 		require.Equal(t, []any{"run_closed", false, rules.TaskCancelled}, []any{state.Reason, state.CanContinue, state.Task.Status})
 	}
+}
+
+// testConfiguredLease: the configured lease lengths are those that hold, to the tick (R09).
+func testConfiguredLease(t *testing.T, open Open) {
+	x := newFixture(t, open, func(o *runtime.Options) {
+		o.WorkflowTaskTimeout, o.ActivityTaskTimeout = seconds(3), seconds(2)
+	})
+	x.register("w")
+	x.register("v")
+	x.begun("wf")
+	task := x.takeWorkflow("w")
+	require.Equal(t, x.now()+3_000_000, task.Task.LeaseExpiresAt)
+	x.due(seconds(3) - 1000)
+	x.nothing("v")
+	x.due(1000)
+	again := x.takeWorkflow("v")
+	require.Equal(t, []any{task.Task.TaskID, int64(2)}, []any{again.Task.TaskID, again.Task.AttemptCount})
+	x.complete(again, activity("act"))
+	act := x.takeActivity("v")
+	require.Equal(t, x.now()+2_000_000, act.Task.LeaseExpiresAt)
+	x.due(seconds(2) - 1000)
+	require.NotContains(t, x.history(act.Run.RunID, 0), "ActivityFailed#1")
+	x.due(1000)
+	require.Contains(t, x.history(act.Run.RunID, 0), "ActivityFailed#1", "its only attempt is over")
 }
