@@ -12,7 +12,7 @@ import (
 func (c *carried) claim(ctx context.Context, tx *stage) error {
 	p := c.poll
 	worker, err := tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
-	if isNotFound(err) || err == nil && (worker.Generation != p.worker.Generation || worker.Status != p.worker.Status) {
+	if isNotFound(err) || err == nil && p.fenced(&worker) {
 		return declineRegistrationFenced()
 	}
 	if err != nil {
