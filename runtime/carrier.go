@@ -94,7 +94,7 @@ func (a *admission) admitOne(ctx context.Context, kind *pollKind, in *CarriedPol
 	if err != nil {
 		return nil, err
 	}
-	capabilities, err := stringsOf(worker.Capabilities)
+	capabilities, err := a.lists.of(worker.Capabilities)
 	if err != nil {
 		return nil, err
 	}

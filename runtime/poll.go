@@ -96,7 +96,7 @@ type poll struct {
 
 // newPoll is a poll of a registered worker.
 func (e *Engine) newPoll(kind *pollKind, req *PollRequest, worker *rules.Worker) (*poll, error) {
-	types, err := stringsOf(kind.types(worker))
+	types, err := e.lists.of(kind.types(worker))
 	return &poll{Engine: e, kind: kind, req: req, worker: *worker, types: types}, err
 }
 

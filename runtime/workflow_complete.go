@@ -3,6 +3,7 @@ package runtime
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
@@ -67,7 +68,11 @@ func (e *Engine) completeWorkflowTask(ctx context.Context, tx store.Tx, req *Com
 	if refusal != nil || err != nil {
 		return eff, refusal, err
 	}
-	if r := rules.CheckGates(req.Commands, req.Extras, req.ProtocolMinor, &l.Owner); r != nil {
+	r, err := rules.CheckGates(req.Commands, req.Extras, req.ProtocolMinor, &l.Owner)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", store.ErrBroken, err)
+	}
+	if r != nil {
 		return nil, nil, rejected(&req.WorkflowFence, r)
 	}
 	in, err := e.completionInput(ctx, tx, req.Commands, req.BodyDigest, l)
