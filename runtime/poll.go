@@ -90,8 +90,9 @@ type poll struct {
 	req    *PollRequest
 	worker rules.Worker // snapshot of the registration it was admitted with
 	types  []string
-	era    uint64 // supersessions before the registration was read
-	late   bool   // came after the drain began: held for a moment, so that its worker does not spin
+	ended  *rules.PollReceipt // what the poll request id was bound to before; nil for nothing
+	era    uint64             // supersessions before the registration was read
+	late   bool               // came after the drain began: held for a moment, so that its worker does not spin
 }
 
 // newPoll is a poll of a registered worker.

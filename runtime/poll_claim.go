@@ -94,6 +94,9 @@ func (p *poll) lease(ctx context.Context, tx store.Tx, l *store.Locked, worker *
 	}
 	c.run, c.task, c.activity = l.Run, l.Task, l.Activity
 	if p.req.PollRequestID != "" {
+		if p.ended != nil {
+			t.Eff.DropReceipts = []rules.PollReceipt{*p.ended}
+		}
 		t.Eff.PollReceipts = []rules.PollReceipt{{
 			Namespace: p.req.Namespace, WorkerID: worker.WorkerID, Kind: p.kind.kind,
 			PollRequestID: p.req.PollRequestID, Binding: p.binding(), TaskID: l.Task.TaskID,

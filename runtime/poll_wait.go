@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"dwserver/runtime/store"
 	"dwserver/runtime/wake"
 )
 
@@ -15,9 +16,9 @@ var errAgain = errors.New("claim again")
 type reason int
 
 const (
-	arrived reason = iota // nothing is known
-	woken                 // there is, or was, a task
-	fellBack              // a wait without a wake: another process may have made work, or registered the worker anew
+	arrived  reason = iota // nothing is known
+	woken                  // there is, or was, a task
+	fellBack               // a wait without a wake: another process may have made work, or registered the worker anew
 )
 
 // wait looks for work, and while there is none waits for a wake, the deadline or the drain. It holds no
@@ -33,6 +34,11 @@ func (p *poll) wait(ctx context.Context, deadline <-chan time.Time, hold bool) (
 	why := arrived
 	for {
 		claimed, err := p.look(ctx, why)
+		if errors.Is(err, store.ErrConflict) {
+			if claimed, err = p.overtaken(ctx, err); claimed == nil && err == nil {
+				err = errAgain
+			}
+		}
 		switch {
 		case errors.Is(err, errAgain):
 			why = woken

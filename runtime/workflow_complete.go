@@ -25,7 +25,7 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 	defer carried.end()
 	var result CompleteWorkflowTaskResult
 	var kept *Refusal // refused, with effects of its own
-	err = e.transact(ctx, func(ctx context.Context, tx *stage) error {
+	err = carried.transact(ctx, e, func(ctx context.Context, tx *stage) error {
 		result, kept = CompleteWorkflowTaskResult{}, nil
 		var eff *rules.Effects
 		err := carried.holdWorker(ctx, tx)
