@@ -67,15 +67,13 @@ func (p *poll) waitForQuery(ctx context.Context, deadline <-chan time.Time) (Pol
 // workflowTaskPending reports whether a workflow task is ready for the worker, and the worker has none in
 // hand: one that is busy would come back at once, again and again.
 func (p *poll) workflowTaskPending(ctx context.Context) (bool, error) {
-	pending := false
-	err := p.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
-		held, err := tx.CountLeases(ctx, p.req.Namespace, p.req.WorkerID, rules.KindWorkflow, p.now())
-		if err != nil || held > 0 {
-			return nil, err
-		}
-		_, err = tx.Head(ctx, p.claimFilter(&p.worker))
-		pending = err == nil
-		return nil, ignoreMissing(err)
+	if _, err := p.store.ReadHead(ctx, p.claimFilter(&p.worker)); err != nil {
+		return false, ignoreMissing(err)
+	}
+	var held int64
+	err := p.transition(ctx, func(ctx context.Context, tx store.Tx) (_ *rules.Effects, err error) {
+		held, err = tx.CountLeases(ctx, p.req.Namespace, p.req.WorkerID, rules.KindWorkflow, p.now())
+		return nil, err
 	})
-	return pending, err
+	return held == 0, err
 }

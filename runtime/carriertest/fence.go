@@ -142,7 +142,7 @@ func (w *world) declineLate(t *testing.T, continued bool) {
 	require.Equal(t, decline, got.ActivityPoll.Decline)
 	if w.probe != nil {
 		require.Contains(t, ran, "AttemptInsert", "the claim has written")
-		require.Contains(t, ran, "ReceiptUpsert")
+		require.Contains(t, ran, "ReceiptInsert")
 		require.Equal(t, 1, ran.transactions())
 	}
 	same(t, bare, state)

@@ -34,7 +34,8 @@ type Effects struct {
 	Registrations []Registration // upserted by token
 	Definitions   []Definition   // upserted
 	Seen          *WorkerSeen    // stored right after the commit where waiting for the registration could deadlock
-	PollReceipts  []PollReceipt  // upserted
+	DropReceipts  []PollReceipt  // deleted where they are as given
+	PollReceipts  []PollReceipt  // inserted, after the drops
 	Namespaces    []Namespace    // upserted
 }
 
@@ -53,7 +54,7 @@ func (e *Effects) Empty() bool {
 			len(e.NewActs)+len(e.Acts)+len(e.NewTries)+len(e.Tries)+len(e.NewTimers)+len(e.Timers)+
 			len(e.NewWaits)+len(e.Waits)+len(e.NewSignals)+len(e.Signals)+len(e.NewCommands)+
 			len(e.Commands)+len(e.NewRequests)+len(e.Registrations)+len(e.Definitions)+
-			len(e.PollReceipts)+len(e.Namespaces) == 0
+			len(e.DropReceipts)+len(e.PollReceipts)+len(e.Namespaces) == 0
 }
 
 // Fold leaves one mention of each row: one that the transition both made and changed is inserted in

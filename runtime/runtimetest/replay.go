@@ -20,6 +20,7 @@ var replayCases = []testCase{
 	{"OtherScope", testReplayOtherScope}, {"EmptyIsNotKept", testReplayEmptyIsNotKept},
 	{"CallerGone", testReplayCallerGone}, {"Concurrent", testReplayConcurrent}, {"Pruned", testReplayPruned},
 	{"OldProtocol", testReplayOldProtocol}, {"NewRegistration", testReplayNewRegistration},
+	{"Overtaken", testReplayOvertaken}, {"OvertakenCarried", testReplayOvertakenCarried},
 }
 
 func testReplayWorkflow(t *testing.T, open Open) {

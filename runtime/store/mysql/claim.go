@@ -70,18 +70,40 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 
 // Head implements store.Tx.
 func (t *tx) Head(ctx context.Context, c store.Claim) (store.Head, error) {
-	if len(c.TypeNames) == 0 {
-		return store.Head{}, store.ErrNotFound
-	}
-	heads, err := t.heads(ctx, c)
+	return firstHead(t.heads(ctx, c))
+}
+
+// ReadHead implements store.Reader.
+func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
+	var list []head
+	db := plain{link{stmts: &s.stmts, probe: s.opt.Probe}}
+	err := s.readOn(ctx, db, func(*mysqldb.Queries) (err error) {
+		list, err = headsOn(ctx, db, c)
+		return err
+	})
+	return firstHead(list, err)
+}
+
+func firstHead(heads []head, err error) (store.Head, error) {
 	if err != nil || len(heads) == 0 {
 		return store.Head{}, cmp.Or(err, store.ErrNotFound)
 	}
 	return store.Head{Priority: heads[0].Priority, OrderAt: heads[0].OrderAt, TaskID: heads[0].TaskID}, nil
 }
 
-// heads lists the first claimable task of each type and build, in claim order, by one statement.
 func (t *tx) heads(ctx context.Context, c store.Claim) (list []head, err error) {
+	err = t.reading(func() (err error) {
+		list, err = headsOn(ctx, plain{t.link()}, c)
+		return err
+	})
+	return list, err
+}
+
+// headsOn lists the first claimable task of each type and build, in claim order, by one statement.
+func headsOn(ctx context.Context, db plain, c store.Claim) ([]head, error) {
+	if len(c.TypeNames) == 0 {
+		return nil, nil
+	}
 	builds := []string{""}
 	if c.BuildID != "" {
 		builds = append(builds, c.BuildID)
@@ -95,15 +117,11 @@ func (t *tx) heads(ctx context.Context, c store.Claim) (list []head, err error) 
 			args = append(args, c.Namespace, c.TaskQueue, c.Kind, name, build, build, c.Now, c.ProtocolMinor)
 		}
 	}
-	text := header + "\n" + strings.Join(parts, "\nUNION ALL\n")
-	err = t.reading(func() error {
-		rows, err := plain{t.link()}.QueryContext(ctx, text, args...)
-		if err != nil {
-			return err
-		}
-		list, err = scanHeads(rows)
-		return err
-	})
+	rows, err := db.QueryContext(ctx, header+"\n"+strings.Join(parts, "\nUNION ALL\n"), args...)
+	if err != nil {
+		return nil, err
+	}
+	list, err := scanHeads(rows)
 	slices.SortFunc(list, func(a, b head) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.OrderAt, b.OrderAt), strings.Compare(a.TaskID, b.TaskID))
 	})

@@ -45,7 +45,7 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 			return nil, store.ErrNotFound
 		}
 	}
-	heads, err := t.heads(ctx, c, list)
+	heads, err := heads(ctx, t.read, c)
 	if err != nil {
 		return nil, err
 	}
@@ -65,23 +65,34 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 
 // Head implements store.Tx.
 func (t *tx) Head(ctx context.Context, c store.Claim) (store.Head, error) {
-	heads, err := t.heads(ctx, c, lanes(c))
+	return firstHead(heads(ctx, t.read, c))
+}
+
+// ReadHead implements store.Reader.
+func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
+	return firstHead(heads(ctx, s.run, c))
+}
+
+func firstHead(heads []pgdb.TaskFindHeadsRow, err error) (store.Head, error) {
 	if err != nil || len(heads) == 0 {
 		return store.Head{}, cmp.Or(err, store.ErrNotFound)
 	}
 	return store.Head{Priority: heads[0].Priority, OrderAt: heads[0].OrderAt, TaskID: heads[0].TaskID}, nil
 }
 
+// reading runs one generated read, in a transaction or outside.
+type reading func(context.Context, func(*pgdb.Queries) error) error
+
 // heads are the lanes that have a claimable task, the one to be claimed first in front.
-func (t *tx) heads(ctx context.Context, c store.Claim, list []lane) (found []pgdb.TaskFindHeadsRow, err error) {
-	if len(list) == 0 {
+func heads(ctx context.Context, read reading, c store.Claim) (found []pgdb.TaskFindHeadsRow, err error) {
+	if len(c.TypeNames) == 0 {
 		return nil, nil
 	}
 	builds := []string{""}
 	if c.BuildID != "" {
 		builds = append(builds, c.BuildID)
 	}
-	err = t.read(ctx, func(q *pgdb.Queries) (err error) {
+	err = read(ctx, func(q *pgdb.Queries) (err error) {
 		found, err = q.TaskFindHeads(ctx, pgdb.TaskFindHeadsParams{
 			TypeNames: c.TypeNames, Builds: builds, Namespace: c.Namespace, TaskQueue: c.TaskQueue, Kind: c.Kind,
 			Now: c.Now, ProtocolMinor: c.ProtocolMinor,

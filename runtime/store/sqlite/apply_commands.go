@@ -84,8 +84,18 @@ func (t *tx) applyWorkers(e *rules.Effects) error {
 }
 
 func (t *tx) applyReceipts(e *rules.Effects) error {
+	for i := range e.DropReceipts {
+		r := &e.DropReceipts[i]
+		err := t.q.ReceiptDrop(t.ctx, sqlitedb.ReceiptDropParams{
+			Namespace: r.Namespace, WorkerID: r.WorkerID, Kind: r.Kind, PollRequestID: r.PollRequestID,
+			TaskID: r.TaskID, Attempt: r.Attempt,
+		})
+		if err = t.put("pollreceipt", r.PollRequestID, err); err != nil {
+			return err
+		}
+	}
 	for i := range e.PollReceipts {
-		err := t.q.ReceiptUpsert(t.ctx, sqlitedb.ReceiptUpsertParams(e.PollReceipts[i]))
+		err := t.q.ReceiptInsert(t.ctx, sqlitedb.ReceiptInsertParams(e.PollReceipts[i]))
 		if err = t.put("pollreceipt", e.PollReceipts[i].PollRequestID, err); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func (w *writer) group(first *job) {
 		}
 		dirty = dirty || changed
 	}
-	w.commit()
+	w.commit(dirty)
 }
 
 // next is the next waiting job, nil when there is none or the group is full.
@@ -90,9 +90,13 @@ func (j *job) call(t *tx) {
 	j.exited = false
 }
 
-// commit commits the group and answers every member.
-func (w *writer) commit() {
-	err := w.verbs.commit.run()
+// commit commits the group and answers every member. Where nothing was written there is nothing to commit.
+func (w *writer) commit(dirty bool) {
+	end := &w.verbs.commit
+	if !dirty {
+		end = &w.verbs.rollback
+	}
+	err := end.run()
 	if err != nil {
 		err = classifyCommit(err)
 		w.tx.cache.clear()

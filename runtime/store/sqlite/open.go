@@ -37,20 +37,20 @@ func Open(ctx context.Context, dbURL string, opt store.Options) (*Store, error) 
 		return nil, err
 	}
 	s := &Store{unlock: f.unlock}
-	if err := s.open(ctx, f.path, opt.Probe); err != nil {
+	if err := s.open(ctx, f.path, opt); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, path string, probe store.Probe) (err error) {
+func (s *Store) open(ctx context.Context, path string, opt store.Options) (err error) {
 	if err = upgrade(ctx, path); err != nil {
 		return err
 	}
-	if s.writer, err = startWriter(path, probe); err != nil {
+	if s.writer, err = startWriter(path, opt.Watched(), opt.Probe == nil); err != nil {
 		return err
 	}
-	if s.pool, err = openPool(path, readers, probe); err != nil {
+	if s.pool, err = openPool(path, readers, opt.Watched()); err != nil {
 		return err
 	}
 	s.reads = reads{q: sqliteraw.New(s.pool)}

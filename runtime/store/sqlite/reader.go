@@ -55,6 +55,10 @@ func (s *Store) ReadPollReceipt(ctx context.Context, namespace, workerID, kind, 
 	return s.GetPollReceipt(ctx, namespace, workerID, kind, pollRequestID)
 }
 
+func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
+	return s.Head(ctx, c)
+}
+
 func (s *Store) ReadDefinition(ctx context.Context, namespace, workflowType string) (rules.Definition, error) {
 	return s.GetDefinition(ctx, namespace, workflowType)
 }

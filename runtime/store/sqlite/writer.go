@@ -33,7 +33,8 @@ type writer struct {
 	conn  *session
 	verbs verbs
 	probe store.Probe
-	tx    tx // reused by every job
+	keep  bool // rows of the transaction: nobody asks for every read
+	tx    tx   // reused by every job
 
 	jobs    chan *job
 	members []*job // of the running group
@@ -66,8 +67,8 @@ func (v *verb) run() error {
 	return v.stmt.End()
 }
 
-func startWriter(path string, probe store.Probe) (*writer, error) {
-	w := &writer{path: path, probe: probe, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
+func startWriter(path string, probe store.Probe, keep bool) (*writer, error) {
+	w := &writer{path: path, probe: probe, keep: keep, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
 	if err := w.connect(); err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (w *writer) connect() (err error) {
 	if err := w.prepare(); err != nil {
 		return errors.Join(err, w.disconnect())
 	}
-	w.tx = tx{reads: reads{q: sqliteraw.New(w)}, w: w, cache: newCaches(w.probe)}
+	w.tx = tx{reads: reads{q: sqliteraw.New(w)}, w: w, cache: newCaches(w.keep)}
 	return nil
 }
 
