@@ -27,11 +27,9 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 	var kept *Refusal // refused, with effects of its own
 	err = carried.transact(ctx, e, func(ctx context.Context, tx *stage) error {
 		result, kept = CompleteWorkflowTaskResult{}, nil
+		carried.expect(tx)
 		var eff *rules.Effects
-		err := carried.holdWorker(ctx, tx)
-		if err != nil {
-			return err
-		}
+		var err error
 		if eff, kept, err = e.completeWorkflowTask(ctx, tx, &req, &result); err != nil {
 			return err
 		}

@@ -29,6 +29,8 @@ type tx struct {
 	points int // open savepoints
 	sent   int // times that something was sent
 	leave  func()
+	worker *rules.Worker      // registration that is shared
+	asked  *store.Expected    // what is going to be asked
 	seen   []rules.WorkerSeen // stored after the commit
 	fault  error              // what ends the transaction, whatever its function makes of it
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,6 +28,7 @@ type tx struct {
 	conn   *pgxpool.Conn
 	begun  bool
 	wrote  bool   // has something to commit
+	stands bool   // is committed
 	locked bool   // holds a run's lock
 	first  string // task whose run the claim waits for, "" when it waits for none
 	settle bool
@@ -34,8 +36,10 @@ type tx struct {
 	points int // open savepoints
 	trips  int // round trips made
 	wakes  []store.Wake
-	leave  func()             // leaves the in-process queue of a run
-	worker *rules.Worker      // registration that is held
+	leave  func()        // leaves the in-process queue of a run
+	worker *rules.Worker // registration that is held
+	ahead  ahead
+	taking []string           // tasks this transaction is the only one here to take
 	seen   []rules.WorkerSeen // stored after the commit
 	fault  error              // what ends the transaction, whatever its function makes of it
 }
@@ -56,7 +60,11 @@ func (t *tx) trip(fill func(*pipe)) error {
 	fill(p)
 	t.begun, t.held = true, nil
 	t.trips++
-	return t.note(classifyIn(t.ctx, p.send(t.conn.Conn())))
+	err := t.note(classifyIn(t.ctx, p.send(t.conn.Conn())))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.forget()
+	}
+	return err
 }
 
 func (t *tx) acquire() (err error) {
@@ -108,7 +116,7 @@ func (t *tx) commit() error {
 	if done != "COMMIT" { // the server answers ROLLBACK for a transaction that had failed
 		return fmt.Errorf("%w: COMMIT of a failed transaction", store.ErrBroken)
 	}
-	t.begun = false
+	t.begun, t.stands = false, true
 	t.release()
 	if t.s.opt.Probe != nil {
 		return t.s.opt.Probe(ctx, "COMMITTED")
@@ -135,6 +143,7 @@ func (t *tx) next() {
 // end leaves nothing open: it rolls back what was not committed and gives the connection back.
 func (t *tx) end() {
 	t.next()
+	defer func() { t.s.takes.Leave(t.taking, t.stands) }()
 	if t.conn == nil {
 		return
 	}
@@ -174,6 +183,7 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 		return nil
 	}
 	t.wakes = t.wakes[:wakes]
+	t.forget()
 	if trips == t.trips {
 		t.held = t.held[:before]
 		return failed
