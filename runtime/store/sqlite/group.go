@@ -18,7 +18,7 @@ func (w *writer) group(first *job) {
 		first.finish(classify(err))
 		return
 	}
-	w.members = w.members[:0]
+	w.members, w.workers = w.members[:0], w.workers[:0]
 	dirty := false // an earlier member's writes are in the transaction
 	for j := first; j != nil; j = w.next() {
 		w.members = append(w.members, j)
@@ -105,6 +105,7 @@ func (w *writer) commit(dirty bool) {
 	} else if w.probe != nil {
 		err = w.probe(context.Background(), "COMMITTED")
 	}
+	w.registered.changed(w.workers)
 	for _, j := range w.members {
 		if j.err == nil {
 			j.err = err

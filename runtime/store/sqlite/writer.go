@@ -36,6 +36,9 @@ type writer struct {
 	keep  bool // rows of the transaction: nobody asks for every read
 	tx    tx   // reused by every job
 
+	registered *registered // for readers
+	workers    []string    // registrations that the group changes
+
 	jobs    chan *job
 	members []*job // of the running group
 	redo    []*job // jobs whose group was lost through another's fault
@@ -68,7 +71,7 @@ func (v *verb) run() error {
 }
 
 func startWriter(path string, probe store.Probe, keep bool) (*writer, error) {
-	w := &writer{path: path, probe: probe, keep: keep, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
+	w := &writer{path: path, probe: probe, keep: keep, registered: &registered{}, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
 	if err := w.connect(); err != nil {
 		return nil, err
 	}
