@@ -41,6 +41,7 @@ type writer struct {
 
 	jobs    chan *job
 	members []*job // of the running group
+	careful bool   // the running group gives members savepoints
 	redo    []*job // jobs whose group was lost through another's fault
 	stop    chan struct{}
 	over    chan struct{}
@@ -156,9 +157,7 @@ func (w *writer) loop() {
 	}()
 	for {
 		if len(w.redo) > 0 {
-			j := w.redo[0]
-			w.redo = w.redo[1:]
-			w.group(j)
+			w.group(w.again())
 			continue
 		}
 		select {
