@@ -36,8 +36,12 @@ type writer struct {
 	keep  bool // rows of the transaction: nobody asks for every read
 	tx    tx   // reused by every job
 
+	registered *registered // for readers
+	workers    []string    // registrations that the group changes
+
 	jobs    chan *job
 	members []*job // of the running group
+	careful bool   // the running group gives members savepoints
 	redo    []*job // jobs whose group was lost through another's fault
 	stop    chan struct{}
 	over    chan struct{}
@@ -68,7 +72,7 @@ func (v *verb) run() error {
 }
 
 func startWriter(path string, probe store.Probe, keep bool) (*writer, error) {
-	w := &writer{path: path, probe: probe, keep: keep, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
+	w := &writer{path: path, probe: probe, keep: keep, registered: &registered{}, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
 	if err := w.connect(); err != nil {
 		return nil, err
 	}
@@ -153,9 +157,7 @@ func (w *writer) loop() {
 	}()
 	for {
 		if len(w.redo) > 0 {
-			j := w.redo[0]
-			w.redo = w.redo[1:]
-			w.group(j)
+			w.group(w.again())
 			continue
 		}
 		select {
