@@ -12,6 +12,7 @@ import (
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 	"dwserver/runtime/store/batch"
+	"dwserver/runtime/store/locking"
 )
 
 // tx implements store.Tx. It begins with the first read, usually a lock; writes are held back until
@@ -29,8 +30,10 @@ type tx struct {
 	points int // open savepoints
 	sent   int // times that something was sent
 	leave  func()
-	worker *rules.Worker      // registration that is shared
-	asked  *store.Expected    // what is going to be asked
+	worker *rules.Worker // registration that is shared
+	ahead  locking.Ahead
+	taking []string           // tasks this transaction is the only one here to take
+	stands bool               // is committed
 	seen   []rules.WorkerSeen // stored after the commit
 	fault  error              // what ends the transaction, whatever its function makes of it
 }
@@ -145,6 +148,7 @@ func (t *tx) commit() error {
 	if err := t.committing(); err != nil {
 		return classifyCommit(err)
 	}
+	t.stands = true
 	t.release()
 	return t.probe("COMMITTED")
 }
@@ -192,6 +196,7 @@ func (t *tx) next() {
 // end leaves nothing open: it rolls back what was not committed.
 func (t *tx) end() {
 	t.next()
+	defer func() { t.s.takes.Leave(t.taking, t.stands) }()
 	defer t.release()
 	if t.tx == nil {
 		return
@@ -221,6 +226,7 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 		t.held = append(t.held, batch.Write{SQL: "RELEASE SAVEPOINT " + name})
 		return nil
 	}
+	t.ahead.Forget()
 	if sent == t.sent {
 		t.held = t.held[:before]
 		return failed
