@@ -142,7 +142,7 @@ func (t *tx) places(ctx context.Context, claims []store.Claim) (list []locking.P
 	}
 	text := header + "\n" + strings.Join(parts, "\nUNION ALL\n")
 	err = t.reading(func() error {
-		rows, err := plain{t.link()}.QueryContext(ctx, text, args...)
+		rows, err := t.link().orPlain(len(parts) <= maxPrepared).QueryContext(ctx, text, args...)
 		if err != nil {
 			return err
 		}

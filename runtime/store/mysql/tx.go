@@ -110,8 +110,9 @@ func (t *tx) send(group []batch.Write) error {
 	var err error
 	switch {
 	case len(group) > 1:
-		text, args := together(group)
-		result, err = plain{t.link()}.ExecContext(t.ctx, text, args...)
+		prepare := len(group) <= maxPrepared
+		text, args := together(group, prepare)
+		result, err = t.link().orPlain(prepare).ExecContext(t.ctx, text, args...)
 	case !strings.HasPrefix(w.SQL, "-- name"): // SAVEPOINT and RELEASE
 		_, err := plain{t.link()}.ExecContext(t.ctx, w.SQL)
 		return err
