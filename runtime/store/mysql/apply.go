@@ -27,6 +27,7 @@ func (t *tx) Apply(_ context.Context, e *rules.Effects) error {
 		apply(e)
 	}
 	t.noteTasks(e)
+	t.ahead.Wrote(e)
 	if e.Worker != nil || e.RemoveWorker != nil {
 		t.worker = nil
 	}

@@ -91,6 +91,7 @@ func (t *tx) waitFor(ctx context.Context, taskID string) error {
 		_, err := q.RunLockOfTask(ctx, taskID)
 		return err
 	})
+	t.ahead.DropLines()
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}

@@ -2,45 +2,23 @@ package postgres
 
 import (
 	"context"
-	"slices"
 
 	"dwserver/gen/pgdb"
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/locking"
 )
-
-// ahead is what a transaction has read before it was asked, with a lock that it took anyway. What it writes
-// itself is kept up to date here, so that an answer is the one that the database would give.
-type ahead struct {
-	asked     *store.Expected // not sent yet
-	worker    *store.Expected // whose leases and receipts are known, nil when none are
-	receipts  []rules.PollReceipt
-	leases    []pgdb.TaskListLeasesRow
-	lines     []line
-	input     *rules.RunInput
-	event     *rules.Event
-	history   []rules.Event // of one run, from its first event on
-	historyOf string        // that run, "" when none is known
-	limit     int64         // most events that history would have
-}
-
-// line is the tasks that a claim may take, in claim order.
-type line struct {
-	claim store.Claim
-	found int64 // moment of takes at which it was looked for
-	tasks []pgdb.TaskFindHeadsRow
-}
 
 // Expect implements store.Tx.
 func (t *tx) Expect(e store.Expected) {
 	if t.worker == nil && !t.locked {
-		t.ahead.asked = &e
+		t.ahead.Asked = &e
 	}
 }
 
 // shareAhead shares the expected registration, in front of a run's lock.
 func (t *tx) shareAhead(p *pipe) {
-	e := t.ahead.asked
+	e := t.ahead.Asked
 	if e == nil || t.worker != nil {
 		return
 	}
@@ -56,23 +34,22 @@ func (t *tx) shareAhead(p *pipe) {
 
 // lookAhead reads the rest of what is expected.
 func (t *tx) lookAhead(p *pipe) {
-	e := t.ahead.asked
+	e := t.ahead.Asked
 	if e == nil {
 		return
 	}
-	t.ahead.asked = nil
+	t.ahead.Asked = nil
 	if len(e.PollRequestIDs) > 0 {
-		t.ahead.receipts = nil
 		p.load(func(q *pgdb.Queries) error {
 			rows, err := q.ReceiptList(t.ctx, pgdb.ReceiptListParams{
 				Namespace: e.Namespace, WorkerID: e.WorkerID, PollRequestIds: e.PollRequestIDs,
 			})
-			t.ahead.receipts = all(rows, asReceipt)
+			t.ahead.KnowReceipts(e, all(rows, asReceipt))
 			return err
 		}, nil)
-		p.load(func(q *pgdb.Queries) (err error) {
-			t.ahead.leases, err = q.TaskListLeases(t.ctx, pgdb.TaskListLeasesParams{Namespace: e.Namespace, LeaseOwner: e.WorkerID})
-			t.ahead.worker = e
+		p.load(func(q *pgdb.Queries) error {
+			rows, err := q.TaskListLeases(t.ctx, pgdb.TaskListLeasesParams{Namespace: e.Namespace, LeaseOwner: e.WorkerID})
+			t.ahead.KnowLeases(e, all(rows, asLease))
 			return err
 		}, nil)
 	}
@@ -82,14 +59,13 @@ func (t *tx) lookAhead(p *pipe) {
 }
 
 func asReceipt(r pgdb.PollReceipt) rules.PollReceipt { return rules.PollReceipt(r) }
+func asLease(r pgdb.TaskListLeasesRow) locking.Lease { return locking.Lease(r) }
+func asPlace(r pgdb.TaskFindHeadsRow) locking.Place  { return locking.Place(r) }
 
-// headsAhead looks for the tasks of claims: of one statement where they differ in kind and types only.
+// headsAhead looks for the tasks of claims.
 func (t *tx) headsAhead(p *pipe, claims []store.Claim) {
-	for i := range claims {
-		t.ahead.lines = append(t.ahead.lines, line{claim: claims[i], found: t.s.takes.Now()})
-	}
-	lines := t.ahead.lines[len(t.ahead.lines)-len(claims):]
-	if len(lines) == 2 && alike(&lines[0].claim, &lines[1].claim) {
+	lines := t.ahead.Begin(claims, t.s.takes.Now())
+	if len(lines) == 2 && locking.Together(&lines[0].Claim, &lines[1].Claim) {
 		t.headsOf(p, lines)
 		return
 	}
@@ -98,33 +74,22 @@ func (t *tx) headsAhead(p *pipe, claims []store.Claim) {
 	}
 }
 
-// alike reports two claims of different kinds that one statement can look for.
-func alike(a, b *store.Claim) bool {
-	return a.Kind != b.Kind && a.Namespace == b.Namespace && a.TaskQueue == b.TaskQueue && a.BuildID == b.BuildID &&
-		a.ProtocolMinor == b.ProtocolMinor
-}
-
 // headsOf fills lines that one statement can look for. It looks beyond the tasks that other transactions of
 // this process are taking.
-func (t *tx) headsOf(p *pipe, lines []line) {
+func (t *tx) headsOf(p *pipe, lines []*locking.Line) {
 	arg := headsArg(lines, 2+t.s.takes.Open())
 	p.load(func(q *pgdb.Queries) error {
 		rows, err := q.TaskFindHeads(t.ctx, arg)
-		for i := range lines {
-			lines[i].tasks = nil
-			for _, row := range rows {
-				if row.Kind == lines[i].claim.Kind {
-					lines[i].tasks = append(lines[i].tasks, row)
-				}
-			}
+		for _, l := range lines {
+			l.Fill(all(rows, asPlace))
 		}
 		return err
 	}, nil)
 }
 
 // headsArg asks for the first tasks of lines that differ in kind and types only.
-func headsArg(lines []line, rows int64) pgdb.TaskFindHeadsParams {
-	c := &lines[0].claim
+func headsArg(lines []*locking.Line, rows int64) pgdb.TaskFindHeadsParams {
+	c := &lines[0].Claim
 	arg := pgdb.TaskFindHeadsParams{
 		ActivityTypes: []string{}, WorkflowTypes: []string{}, Builds: []string{""}, Namespace: c.Namespace, TaskQueue: c.TaskQueue,
 		Now: c.Now, ProtocolMinor: c.ProtocolMinor, MaxRows: rows,
@@ -132,101 +97,82 @@ func headsArg(lines []line, rows int64) pgdb.TaskFindHeadsParams {
 	if c.BuildID != "" {
 		arg.Builds = append(arg.Builds, c.BuildID)
 	}
-	for i := range lines {
-		if lines[i].claim.Kind == rules.KindActivity {
-			arg.ActivityTypes = lines[i].claim.TypeNames
+	for _, l := range lines {
+		if l.Claim.Kind == rules.KindActivity {
+			arg.ActivityTypes = l.Claim.TypeNames
 		} else {
-			arg.WorkflowTypes = lines[i].claim.TypeNames
+			arg.WorkflowTypes = l.Claim.TypeNames
 		}
 	}
 	return arg
 }
 
 // lineOf is the line of a claim, looked for when it is not known.
-func (t *tx) lineOf(ctx context.Context, c *store.Claim) (*line, error) {
-	for i := range t.ahead.lines {
-		if t.ahead.lines[i].claim.Like(c) {
-			return &t.ahead.lines[i], nil
-		}
+func (t *tx) lineOf(c *store.Claim) (*locking.Line, error) {
+	if l := t.ahead.Line(c); l != nil {
+		return l, nil
 	}
 	if err := t.trip(func(p *pipe) { t.headsAhead(p, []store.Claim{*c}) }); err != nil {
 		return nil, err
 	}
-	return &t.ahead.lines[len(t.ahead.lines)-1], nil
+	return t.ahead.Line(c), nil
 }
-
-// wroteAhead brings what is known up to what was written.
-func (t *tx) wroteAhead(e *rules.Effects) {
-	if e.Worker != nil || e.RemoveWorker != nil {
-		t.worker = nil
-	}
-	t.ahead.receipts = slices.DeleteFunc(t.ahead.receipts, func(r rules.PollReceipt) bool {
-		return slices.ContainsFunc(e.DropReceipts, func(d rules.PollReceipt) bool {
-			return d.Namespace == r.Namespace && d.WorkerID == r.WorkerID && d.Kind == r.Kind && d.PollRequestID == r.PollRequestID
-		})
-	})
-	t.ahead.receipts = append(t.ahead.receipts, e.PollReceipts...)
-	for _, list := range [...][]rules.Task{e.NewTasks, e.Tasks} {
-		for i := range list {
-			t.wroteTask(&list[i])
-		}
-	}
-}
-
-func (t *tx) wroteTask(task *rules.Task) {
-	a := &t.ahead
-	if w := a.worker; w != nil {
-		a.leases = slices.DeleteFunc(a.leases, func(l pgdb.TaskListLeasesRow) bool { return l.TaskID == task.TaskID })
-		if task.Status == rules.TaskLeased && task.LeaseOwner == w.WorkerID && task.Namespace == w.Namespace {
-			a.leases = append(a.leases, pgdb.TaskListLeasesRow{TaskID: task.TaskID, Kind: task.Kind, LeaseExpiresAt: task.LeaseExpiresAt})
-		}
-	}
-	if task.Status == rules.TaskReady { // it may be in front of what is known
-		a.lines = slices.DeleteFunc(a.lines, func(l line) bool { return l.claim.Kind == task.Kind })
-		return
-	}
-	for i := range a.lines {
-		a.lines[i].without(task.TaskID)
-	}
-}
-
-func (l *line) without(taskID string) {
-	l.tasks = slices.DeleteFunc(l.tasks, func(row pgdb.TaskFindHeadsRow) bool { return row.TaskID == taskID })
-}
-
-// forget is for what failed or was rolled back: what is known may not be so.
-func (t *tx) forget() { t.ahead = ahead{} }
 
 // CountLeases implements store.Tx.
-func (t *tx) CountLeases(ctx context.Context, namespace, workerID, kind string, now int64) (n int64, err error) {
-	if w := t.ahead.worker; w == nil || w.WorkerID != workerID || w.Namespace != namespace {
-		return t.reads.CountLeases(ctx, namespace, workerID, kind, now)
+func (t *tx) CountLeases(ctx context.Context, namespace, workerID, kind string, now int64) (int64, error) {
+	if n, known := t.ahead.Leases(namespace, workerID, kind, now); known {
+		return n, nil
 	}
-	for i := range t.ahead.leases {
-		if l := &t.ahead.leases[i]; l.Kind == kind && l.LeaseExpiresAt > now {
-			n++
-		}
-	}
-	return n, nil
+	return t.reads.CountLeases(ctx, namespace, workerID, kind, now)
 }
 
 // GetPollReceipt implements store.Tx.
 func (t *tx) GetPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error) {
-	w := t.ahead.worker
-	if w == nil || w.WorkerID != workerID || w.Namespace != namespace || !slices.Contains(w.PollRequestIDs, pollRequestID) {
+	switch r, known := t.ahead.Receipt(namespace, workerID, kind, pollRequestID); {
+	case !known:
 		return t.reads.GetPollReceipt(ctx, namespace, workerID, kind, pollRequestID)
+	case r == nil:
+		return rules.PollReceipt{}, store.ErrNotFound
+	default:
+		return *r, nil
 	}
-	for _, r := range slices.Backward(t.ahead.receipts) { // the last that was written stands
-		if r.Kind == kind && r.PollRequestID == pollRequestID && r.WorkerID == workerID && r.Namespace == namespace {
-			return r, nil
-		}
+}
+
+// documents are what the answer to a claim is made of, read behind its lock.
+type documents struct {
+	input     *rules.RunInput
+	event     *rules.Event  // that scheduled the activity
+	history   []rules.Event // of one run, from its first event on
+	historyOf string        // that run, "" when none is known
+	limit     int64         // most events that history would have
+}
+
+// answerAhead reads what the answer to a claim is made of, behind its lock.
+func (t *tx) answerAhead(p *pipe, c *store.Claim, place *locking.Place) {
+	var none bool
+	if place.Kind == rules.KindActivity {
+		p.load(func(q *pgdb.Queries) error {
+			row, err := q.EventGetOfActivity(t.ctx, place.ActivityExecutionID)
+			t.docs.event = new(rules.Event(row))
+			return err
+		}, &none)
+		return
 	}
-	return rules.PollReceipt{}, store.ErrNotFound
+	p.load(func(q *pgdb.Queries) error {
+		row, err := q.RunInputGet(t.ctx, place.RunID)
+		t.docs.input = new(rules.RunInput(row))
+		return err
+	}, &none)
+	p.load(func(q *pgdb.Queries) error {
+		rows, err := q.EventList(t.ctx, pgdb.EventListParams{RunID: place.RunID, UpTo: rules.Never, MaxRows: c.History})
+		t.docs.history, t.docs.historyOf, t.docs.limit = all(rows, asEvent), place.RunID, c.History
+		return err
+	}, nil)
 }
 
 // GetRunInput implements store.Tx.
 func (t *tx) GetRunInput(ctx context.Context, runID string) (rules.RunInput, error) {
-	if in := t.ahead.input; in != nil && in.RunID == runID {
+	if in := t.docs.input; in != nil && in.RunID == runID {
 		return *in, nil
 	}
 	return t.reads.GetRunInput(ctx, runID)
@@ -234,7 +180,7 @@ func (t *tx) GetRunInput(ctx context.Context, runID string) (rules.RunInput, err
 
 // GetEvent implements store.Tx.
 func (t *tx) GetEvent(ctx context.Context, runID string, sequence int64) (rules.Event, error) {
-	if ev := t.ahead.event; ev != nil && ev.RunID == runID && ev.Sequence == sequence {
+	if ev := t.docs.event; ev != nil && ev.RunID == runID && ev.Sequence == sequence {
 		return *ev, nil
 	}
 	return t.reads.GetEvent(ctx, runID, sequence)
@@ -242,13 +188,13 @@ func (t *tx) GetEvent(ctx context.Context, runID string, sequence int64) (rules.
 
 // ListEvents implements store.Tx.
 func (t *tx) ListEvents(ctx context.Context, runID string, after, upTo, limit int64) ([]rules.Event, error) {
-	a := &t.ahead
-	if runID != a.historyOf || after != 0 || limit > a.limit {
+	d := &t.docs
+	if runID != d.historyOf || after != 0 || limit > d.limit {
 		return t.reads.ListEvents(ctx, runID, after, upTo, limit)
 	}
 	n := 0
-	for n < len(a.history) && int64(n) < limit && a.history[n].Sequence <= upTo {
+	for n < len(d.history) && int64(n) < limit && d.history[n].Sequence <= upTo {
 		n++
 	}
-	return a.history[:n:n], nil
+	return d.history[:n:n], nil
 }

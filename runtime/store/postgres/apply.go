@@ -26,7 +26,10 @@ func (t *tx) Apply(_ context.Context, e *rules.Effects) error {
 		apply(e)
 	}
 	t.noteTasks(e)
-	t.wroteAhead(e)
+	t.ahead.Wrote(e)
+	if e.Worker != nil || e.RemoveWorker != nil {
+		t.worker = nil
+	}
 	return nil
 }
 

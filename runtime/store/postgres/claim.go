@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"dwserver/gen/pgdb"
@@ -31,13 +30,13 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 			return nil, err
 		}
 	}
-	line, err := t.lineOf(ctx, &c)
-	if err != nil || len(line.tasks) == 0 {
+	line, err := t.lineOf(&c)
+	if err != nil || len(line.Tasks) == 0 {
 		return nil, cmp.Or(err, store.ErrNotFound)
 	}
-	tasks := line.tasks
+	tasks := line.Tasks
 	for i := range tasks {
-		if !t.take(tasks[i].TaskID, line.found) {
+		if !t.take(tasks[i].TaskID, line.Found) {
 			continue
 		}
 		l, err := t.claimTask(ctx, &c, &tasks[i])
@@ -68,7 +67,7 @@ func (t *tx) take(taskID string, found int64) bool {
 }
 
 // search locks the first free task of the lanes that have any.
-func (t *tx) search(ctx context.Context, c *store.Claim, heads []pgdb.TaskFindHeadsRow) (*store.Locked, error) {
+func (t *tx) search(ctx context.Context, c *store.Claim, heads []locking.Place) (*store.Locked, error) {
 	var seen []lane
 	for i := range heads {
 		way := lane{heads[i].TypeName, heads[i].Compatibility}
@@ -84,43 +83,35 @@ func (t *tx) search(ctx context.Context, c *store.Claim, heads []pgdb.TaskFindHe
 }
 
 // Head implements store.Tx. What other transactions of this process are taking is passed over.
-func (t *tx) Head(ctx context.Context, c store.Claim) (store.Head, error) {
-	line, err := t.lineOf(ctx, &c)
+func (t *tx) Head(_ context.Context, c store.Claim) (store.Head, error) {
+	line, err := t.lineOf(&c)
 	if err != nil {
 		return store.Head{}, err
 	}
-	return t.s.firstFree(line.tasks, line.found)
+	return line.Head(&t.s.takes)
 }
 
-// ReadHead implements store.Reader. What transactions of this process are taking is passed over.
+// ReadHead implements store.Reader. What other transactions are taking counts: they may fail, and nobody would
+// tell the poll that looked meanwhile.
 func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
 	if len(c.TypeNames) == 0 {
 		return store.Head{}, store.ErrNotFound
 	}
-	found, arg := s.takes.Now(), headsArg([]line{{claim: c}}, 2+s.takes.Open())
-	var tasks []pgdb.TaskFindHeadsRow
-	err := s.run(ctx, func(q *pgdb.Queries) (err error) {
-		tasks, err = q.TaskFindHeads(ctx, arg)
+	line := &locking.Line{Claim: c}
+	arg := headsArg([]*locking.Line{line}, 1)
+	err := s.run(ctx, func(q *pgdb.Queries) error {
+		rows, err := q.TaskFindHeads(ctx, arg)
+		line.Fill(all(rows, asPlace))
 		return err
 	})
 	if err != nil {
 		return store.Head{}, err
 	}
-	return s.firstFree(tasks, found)
-}
-
-// firstFree is the first of the tasks found at a moment that no transaction of this process is taking.
-func (s *Store) firstFree(tasks []pgdb.TaskFindHeadsRow, found int64) (store.Head, error) {
-	for i := range tasks {
-		if h := &tasks[i]; !s.takes.Gone(h.TaskID, found) {
-			return store.Head{Priority: h.Priority, OrderAt: h.OrderAt, TaskID: h.TaskID, RunID: h.RunID}, nil
-		}
-	}
-	return store.Head{}, store.ErrNotFound
+	return line.Head(nil)
 }
 
 // claimTask locks a task that was found, with its run, and loads what belongs to it.
-func (t *tx) claimTask(ctx context.Context, c *store.Claim, head *pgdb.TaskFindHeadsRow) (*store.Locked, error) {
+func (t *tx) claimTask(ctx context.Context, c *store.Claim, head *locking.Place) (*store.Locked, error) {
 	l := &store.Locked{}
 	err := t.trip(func(p *pipe) {
 		p.load(func(q *pgdb.Queries) error {
@@ -147,7 +138,7 @@ func (t *tx) claimTask(ctx context.Context, c *store.Claim, head *pgdb.TaskFindH
 }
 
 // loadActivity loads what belongs to an activity task that was found.
-func (p *pipe) loadActivity(ctx context.Context, l *store.Locked, head *pgdb.TaskFindHeadsRow) {
+func (p *pipe) loadActivity(ctx context.Context, l *store.Locked, head *locking.Place) {
 	var none bool
 	p.load(func(q *pgdb.Queries) error {
 		activity, err := q.ActivityGet(ctx, head.ActivityExecutionID)
@@ -159,29 +150,6 @@ func (p *pipe) loadActivity(ctx context.Context, l *store.Locked, head *pgdb.Tas
 		l.OpenTask = rules.Task(open)
 		return err
 	}, &none)
-}
-
-// answerAhead reads what the answer to a claim is made of, behind its lock.
-func (t *tx) answerAhead(p *pipe, c *store.Claim, head *pgdb.TaskFindHeadsRow) {
-	var none bool
-	if head.Kind == rules.KindActivity {
-		p.load(func(q *pgdb.Queries) error {
-			row, err := q.EventGetOfActivity(t.ctx, head.ActivityExecutionID)
-			t.ahead.event = new(rules.Event(row))
-			return err
-		}, &none)
-		return
-	}
-	p.load(func(q *pgdb.Queries) error {
-		row, err := q.RunInputGet(t.ctx, head.RunID)
-		t.ahead.input = new(rules.RunInput(row))
-		return err
-	}, &none)
-	p.load(func(q *pgdb.Queries) error {
-		rows, err := q.EventList(t.ctx, pgdb.EventListParams{RunID: head.RunID, UpTo: math.MaxInt64, MaxRows: c.History})
-		t.ahead.history, t.ahead.historyOf, t.ahead.limit = all(rows, asEvent), head.RunID, c.History
-		return err
-	}, nil)
 }
 
 // claimIn locks the first task of a lane that is free, with its run, and loads what belongs to it.

@@ -20,7 +20,7 @@ func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*sto
 	}
 	l := &store.Locked{}
 	var none bool                                    // rows whose absence is judged afterwards
-	owner := t.worker == nil && t.ahead.asked == nil // has to be loaded; else it is held, as a rule
+	owner := t.worker == nil && t.ahead.Asked == nil // has to be loaded; else it is held, as a rule
 	err := t.trip(func(p *pipe) {
 		t.shareAhead(p)
 		p.load(func(q *pgdb.Queries) error {
@@ -122,7 +122,7 @@ func (t *tx) waitFor(ctx context.Context, taskID string) error {
 			return err
 		}, &gone)
 	})
-	t.ahead.lines = nil
+	t.ahead.DropLines()
 	if err == nil && noRun && !gone {
 		err = t.note(store.Missing("run of task", taskID))
 	}
@@ -204,7 +204,7 @@ func (t *tx) ShareWorker(ctx context.Context, namespace, workerID string) (w rul
 	if h := t.worker; h != nil && h.WorkerID == workerID && h.Namespace == namespace {
 		return *h, nil
 	}
-	if e := t.ahead.asked; e != nil && e.WorkerID == workerID && e.Namespace == namespace {
+	if e := t.ahead.Asked; e != nil && e.WorkerID == workerID && e.Namespace == namespace {
 		err = t.trip(func(p *pipe) {
 			t.shareAhead(p)
 			t.lookAhead(p)

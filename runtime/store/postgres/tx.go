@@ -13,6 +13,7 @@ import (
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 	"dwserver/runtime/store/batch"
+	"dwserver/runtime/store/locking"
 )
 
 // begin names the isolation level: each statement sees what was committed when it started, so what
@@ -38,7 +39,8 @@ type tx struct {
 	wakes  []store.Wake
 	leave  func()        // leaves the in-process queue of a run
 	worker *rules.Worker // registration that is held
-	ahead  ahead
+	ahead  locking.Ahead
+	docs   documents
 	taking []string           // tasks this transaction is the only one here to take
 	seen   []rules.WorkerSeen // stored after the commit
 	fault  error              // what ends the transaction, whatever its function makes of it
@@ -62,7 +64,7 @@ func (t *tx) trip(fill func(*pipe)) error {
 	t.trips++
 	err := t.note(classifyIn(t.ctx, p.send(t.conn.Conn())))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		t.forget()
+		t.ahead.Forget()
 	}
 	return err
 }
@@ -183,7 +185,7 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 		return nil
 	}
 	t.wakes = t.wakes[:wakes]
-	t.forget()
+	t.ahead.Forget()
 	if trips == t.trips {
 		t.held = t.held[:before]
 		return failed
