@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"dwserver/runtime/rules"
-	"dwserver/runtime/store"
 )
 
 // CarriedPoll is a poll that rides on a completion (carried-polls.md 1). Invalid says that the object
@@ -142,16 +141,6 @@ func (c *carriage) grant(ctx context.Context, tx *stage) error {
 		leased = leased || one.answer.Lease != nil
 	}
 	return nil
-}
-
-// transact is Engine.transact for a request with carriers. A carried poll's id may be granted its lease by another
-// process at the same moment: the whole is then decided again, and finds that lease.
-func (c *carriage) transact(ctx context.Context, e *Engine, fn func(ctx context.Context, tx *stage) error) error {
-	err := e.transact(ctx, fn)
-	if c != nil && errors.Is(err, store.ErrConflict) {
-		err = e.transact(ctx, fn)
-	}
-	return err
 }
 
 // attempt claims, or says why not.

@@ -190,17 +190,12 @@ func (e *Engine) lastFairOrder(ctx context.Context, tx store.Tx, run *rules.Run,
 
 // barrier reads a parallel group's members; a failed read fails the transition.
 func (e *Engine) barrier(ctx context.Context, tx store.Tx, runID string, t *rules.Transition) rules.Barrier {
-	return func(from, to int64) (unsuccessful, open int64) {
-		unsuccessful, err := tx.CountUnresolved(ctx, runID, from, to)
-		if err != nil {
-			t.Fail(err)
-			return 0, 0
-		}
-		resolved, err := tx.CountResolved(ctx, runID, from, to)
+	return func(from, to int64) (open int64) {
+		open, err := tx.CountOpen(ctx, runID, from, to)
 		if err != nil {
 			t.Fail(err)
 		}
-		return unsuccessful, to - from - resolved
+		return open
 	}
 }
 

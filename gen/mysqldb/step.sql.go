@@ -9,68 +9,39 @@ import (
 	"context"
 )
 
-const StepCountResolved = `-- name: StepCountResolved :one
+const StepCountOpen = `-- name: StepCountOpen :one
 SELECT CAST(
-    (SELECT COUNT(*) FROM activities
-     WHERE activities.run_id = ? AND activities.sequence >= ? AND activities.sequence < ?
-       AND activities.status IN ('completed', 'failed', 'cancelled')) +
-    (SELECT COUNT(*) FROM timers
-     WHERE timers.run_id = ? AND timers.sequence >= ? AND timers.sequence < ?
-       AND timers.status IN ('fired', 'cancelled') AND timers.kind = '') +
-    (SELECT COUNT(*) FROM waits
-     WHERE waits.run_id = ? AND waits.sequence >= ? AND waits.sequence < ?
-       AND (waits.status IN ('satisfied', 'timed_out', 'cancelled') OR waits.kind = 'condition'))
+    (SELECT COUNT(*) FROM (
+        SELECT activities.sequence FROM activities
+        WHERE activities.run_id = ? AND activities.sequence >= ? AND activities.sequence < ?
+          AND activities.status IN ('pending', 'running')
+        LIMIT 2
+    ) AS open_activities) +
+    (SELECT COUNT(*) FROM (
+        SELECT timers.sequence FROM timers
+        WHERE timers.run_id = ? AND timers.sequence >= ? AND timers.sequence < ?
+          AND timers.status = 'pending' AND timers.kind = ''
+        LIMIT 2
+    ) AS open_timers) +
+    (SELECT COUNT(*) FROM (
+        SELECT waits.sequence FROM waits
+        WHERE waits.run_id = ? AND waits.sequence >= ? AND waits.sequence < ?
+          AND waits.status = 'open' AND waits.kind <> 'condition'
+        LIMIT 2
+    ) AS open_waits)
     AS SIGNED) AS steps
 `
 
-type StepCountResolvedParams struct {
+type StepCountOpenParams struct {
 	RunID        string
 	FromSequence int64
 	ToSequence   int64
 }
 
-// Steps that ended in any way, and condition waits, open ones as well.
-func (q *Queries) StepCountResolved(ctx context.Context, arg StepCountResolvedParams) (int64, error) {
-	row := q.db.QueryRowContext(ctx, StepCountResolved,
-		arg.RunID,
-		arg.FromSequence,
-		arg.ToSequence,
-		arg.RunID,
-		arg.FromSequence,
-		arg.ToSequence,
-		arg.RunID,
-		arg.FromSequence,
-		arg.ToSequence,
-	)
-	var steps int64
-	err := row.Scan(&steps)
-	return steps, err
-}
-
-const StepCountUnresolved = `-- name: StepCountUnresolved :one
-SELECT CAST(
-    (SELECT COUNT(*) FROM activities
-     WHERE activities.run_id = ? AND activities.sequence >= ? AND activities.sequence < ?
-       AND activities.status IN ('pending', 'running', 'failed', 'cancelled')) +
-    (SELECT COUNT(*) FROM timers
-     WHERE timers.run_id = ? AND timers.sequence >= ? AND timers.sequence < ?
-       AND timers.status IN ('pending', 'cancelled') AND timers.kind = '') +
-    (SELECT COUNT(*) FROM waits
-     WHERE waits.run_id = ? AND waits.sequence >= ? AND waits.sequence < ?
-       AND (waits.status IN ('timed_out', 'cancelled') OR waits.status = 'open' AND waits.kind <> 'condition'))
-    AS SIGNED) AS steps
-`
-
-type StepCountUnresolvedParams struct {
-	RunID        string
-	FromSequence int64
-	ToSequence   int64
-}
-
-// Steps not (yet) successful: activities not completed, timers not fired, waits not satisfied. Open condition waits
-// do not count: only the worker knows whether they still wait.
-func (q *Queries) StepCountUnresolved(ctx context.Context, arg StepCountUnresolvedParams) (int64, error) {
-	row := q.db.QueryRowContext(ctx, StepCountUnresolved,
+// Steps that have not ended, at most two of a kind: a group of any size is asked whether one is left. Open condition
+// waits do not count: only the worker knows whether they still wait.
+func (q *Queries) StepCountOpen(ctx context.Context, arg StepCountOpenParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, StepCountOpen,
 		arg.RunID,
 		arg.FromSequence,
 		arg.ToSequence,

@@ -177,11 +177,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.signalUpdateStmt, err = db.PrepareContext(ctx, SignalUpdate); err != nil {
 		return nil, fmt.Errorf("error preparing query SignalUpdate: %w", err)
 	}
-	if q.stepCountResolvedStmt, err = db.PrepareContext(ctx, StepCountResolved); err != nil {
-		return nil, fmt.Errorf("error preparing query StepCountResolved: %w", err)
-	}
-	if q.stepCountUnresolvedStmt, err = db.PrepareContext(ctx, StepCountUnresolved); err != nil {
-		return nil, fmt.Errorf("error preparing query StepCountUnresolved: %w", err)
+	if q.stepCountOpenStmt, err = db.PrepareContext(ctx, StepCountOpen); err != nil {
+		return nil, fmt.Errorf("error preparing query StepCountOpen: %w", err)
 	}
 	if q.stepListStmt, err = db.PrepareContext(ctx, StepList); err != nil {
 		return nil, fmt.Errorf("error preparing query StepList: %w", err)
@@ -518,14 +515,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing signalUpdateStmt: %w", cerr)
 		}
 	}
-	if q.stepCountResolvedStmt != nil {
-		if cerr := q.stepCountResolvedStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing stepCountResolvedStmt: %w", cerr)
-		}
-	}
-	if q.stepCountUnresolvedStmt != nil {
-		if cerr := q.stepCountUnresolvedStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing stepCountUnresolvedStmt: %w", cerr)
+	if q.stepCountOpenStmt != nil {
+		if cerr := q.stepCountOpenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing stepCountOpenStmt: %w", cerr)
 		}
 	}
 	if q.stepListStmt != nil {
@@ -743,8 +735,7 @@ type Queries struct {
 	signalInsertStmt         *sql.Stmt
 	signalListReceivedStmt   *sql.Stmt
 	signalUpdateStmt         *sql.Stmt
-	stepCountResolvedStmt    *sql.Stmt
-	stepCountUnresolvedStmt  *sql.Stmt
+	stepCountOpenStmt        *sql.Stmt
 	stepListStmt             *sql.Stmt
 	taskCountLeasesStmt      *sql.Stmt
 	taskFindClaimableStmt    *sql.Stmt
@@ -827,8 +818,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		signalInsertStmt:         q.signalInsertStmt,
 		signalListReceivedStmt:   q.signalListReceivedStmt,
 		signalUpdateStmt:         q.signalUpdateStmt,
-		stepCountResolvedStmt:    q.stepCountResolvedStmt,
-		stepCountUnresolvedStmt:  q.stepCountUnresolvedStmt,
+		stepCountOpenStmt:        q.stepCountOpenStmt,
 		stepListStmt:             q.stepListStmt,
 		taskCountLeasesStmt:      q.taskCountLeasesStmt,
 		taskFindClaimableStmt:    q.taskFindClaimableStmt,

@@ -9,58 +9,39 @@ import (
 	"context"
 )
 
-const StepCountResolved = `-- name: StepCountResolved :one
+const StepCountOpen = `-- name: StepCountOpen :one
 SELECT CAST(
-    (SELECT COUNT(*) FROM activities
-     WHERE activities.run_id = ?1 AND activities.sequence >= ?2 AND activities.sequence < ?3
-       AND activities.status IN ('completed', 'failed', 'cancelled')) +
-    (SELECT COUNT(*) FROM timers
-     WHERE timers.run_id = ?1 AND timers.sequence >= ?2 AND timers.sequence < ?3
-       AND timers.status IN ('fired', 'cancelled') AND timers.kind = '') +
-    (SELECT COUNT(*) FROM waits
-     WHERE waits.run_id = ?1 AND waits.sequence >= ?2 AND waits.sequence < ?3
-       AND (waits.status IN ('satisfied', 'timed_out', 'cancelled') OR waits.kind = 'condition'))
+    (SELECT COUNT(*) FROM (
+        SELECT activities.sequence FROM activities
+        WHERE activities.run_id = ?1 AND activities.sequence >= ?2 AND activities.sequence < ?3
+          AND activities.status IN ('pending', 'running')
+        LIMIT 2
+    )) +
+    (SELECT COUNT(*) FROM (
+        SELECT timers.sequence FROM timers
+        WHERE timers.run_id = ?1 AND timers.sequence >= ?2 AND timers.sequence < ?3
+          AND timers.status = 'pending' AND timers.kind = ''
+        LIMIT 2
+    )) +
+    (SELECT COUNT(*) FROM (
+        SELECT waits.sequence FROM waits
+        WHERE waits.run_id = ?1 AND waits.sequence >= ?2 AND waits.sequence < ?3
+          AND waits.status = 'open' AND waits.kind <> 'condition'
+        LIMIT 2
+    ))
     AS INTEGER) AS steps
 `
 
-type StepCountResolvedParams struct {
+type StepCountOpenParams struct {
 	RunID        string
 	FromSequence int64
 	ToSequence   int64
 }
 
-// Steps that ended in any way, and condition waits, open ones as well.
-func (q *Queries) StepCountResolved(ctx context.Context, arg StepCountResolvedParams) (int64, error) {
-	row := q.queryRow(ctx, q.stepCountResolvedStmt, StepCountResolved, arg.RunID, arg.FromSequence, arg.ToSequence)
-	var steps int64
-	err := row.Scan(&steps)
-	return steps, err
-}
-
-const StepCountUnresolved = `-- name: StepCountUnresolved :one
-SELECT CAST(
-    (SELECT COUNT(*) FROM activities
-     WHERE activities.run_id = ?1 AND activities.sequence >= ?2 AND activities.sequence < ?3
-       AND activities.status IN ('pending', 'running', 'failed', 'cancelled')) +
-    (SELECT COUNT(*) FROM timers
-     WHERE timers.run_id = ?1 AND timers.sequence >= ?2 AND timers.sequence < ?3
-       AND timers.status IN ('pending', 'cancelled') AND timers.kind = '') +
-    (SELECT COUNT(*) FROM waits
-     WHERE waits.run_id = ?1 AND waits.sequence >= ?2 AND waits.sequence < ?3
-       AND (waits.status IN ('timed_out', 'cancelled') OR waits.status = 'open' AND waits.kind <> 'condition'))
-    AS INTEGER) AS steps
-`
-
-type StepCountUnresolvedParams struct {
-	RunID        string
-	FromSequence int64
-	ToSequence   int64
-}
-
-// Steps not (yet) successful: activities not completed, timers not fired, waits not satisfied. Open condition waits
-// do not count: only the worker knows whether they still wait.
-func (q *Queries) StepCountUnresolved(ctx context.Context, arg StepCountUnresolvedParams) (int64, error) {
-	row := q.queryRow(ctx, q.stepCountUnresolvedStmt, StepCountUnresolved, arg.RunID, arg.FromSequence, arg.ToSequence)
+// Steps that have not ended, at most two of a kind: a group of any size is asked whether one is left. Open condition
+// waits do not count: only the worker knows whether they still wait.
+func (q *Queries) StepCountOpen(ctx context.Context, arg StepCountOpenParams) (int64, error) {
+	row := q.queryRow(ctx, q.stepCountOpenStmt, StepCountOpen, arg.RunID, arg.FromSequence, arg.ToSequence)
 	var steps int64
 	err := row.Scan(&steps)
 	return steps, err

@@ -8,12 +8,13 @@ import (
 	"dwserver/gen/sqlitedb"
 )
 
-var stepCountResolved = Query{Name: "StepCountResolved", Text: sqlitedb.StepCountResolved, Index: 51, Params: 3, Columns: 1}
+var stepCountOpen = Query{Name: "StepCountOpen", Text: sqlitedb.StepCountOpen, Index: 51, Params: 3, Columns: 1}
 
-// StepCountResolved runs the query of that name.
-// Steps that ended in any way, and condition waits, open ones as well.
-func (q *Queries) StepCountResolved(ctx context.Context, arg sqlitedb.StepCountResolvedParams) (row int64, _ error) {
-	s, err := q.db.Start(ctx, &stepCountResolved)
+// StepCountOpen runs the query of that name.
+// Steps that have not ended, at most two of a kind: a group of any size is asked whether one is left. Open condition
+// waits do not count: only the worker knows whether they still wait.
+func (q *Queries) StepCountOpen(ctx context.Context, arg sqlitedb.StepCountOpenParams) (row int64, _ error) {
+	s, err := q.db.Start(ctx, &stepCountOpen)
 	if err != nil {
 		return row, err
 	}
@@ -27,27 +28,7 @@ func (q *Queries) StepCountResolved(ctx context.Context, arg sqlitedb.StepCountR
 	return row, s.End()
 }
 
-var stepCountUnresolved = Query{Name: "StepCountUnresolved", Text: sqlitedb.StepCountUnresolved, Index: 52, Params: 3, Columns: 1}
-
-// StepCountUnresolved runs the query of that name.
-// Steps not (yet) successful: activities not completed, timers not fired, waits not satisfied. Open condition waits
-// do not count: only the worker knows whether they still wait.
-func (q *Queries) StepCountUnresolved(ctx context.Context, arg sqlitedb.StepCountUnresolvedParams) (row int64, _ error) {
-	s, err := q.db.Start(ctx, &stepCountUnresolved)
-	if err != nil {
-		return row, err
-	}
-	s.BindText(1, arg.RunID)
-	s.BindInt64(2, arg.FromSequence)
-	s.BindInt64(3, arg.ToSequence)
-	if !s.Next() {
-		return row, none(s)
-	}
-	row = s.Int64(0)
-	return row, s.End()
-}
-
-var stepList = Query{Name: "StepList", Text: sqlitedb.StepList, Index: 53, Params: 3, Columns: 5}
+var stepList = Query{Name: "StepList", Text: sqlitedb.StepList, Index: 52, Params: 3, Columns: 5}
 
 // StepList runs the query of that name.
 // The steps a range of authored sequences stands for; timeouts of waits are no steps. All statuses are

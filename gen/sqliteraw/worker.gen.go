@@ -104,7 +104,7 @@ func (q *Queries) RegistrationUpsert(ctx context.Context, arg sqlitedb.Registrat
 	return s.End()
 }
 
-var workerDelete = Query{Name: "WorkerDelete", Text: sqlitedb.WorkerDelete, Index: 72, Params: 3, Columns: 0}
+var workerDelete = Query{Name: "WorkerDelete", Text: sqlitedb.WorkerDelete, Index: 71, Params: 3, Columns: 0}
 
 // WorkerDelete runs the query of that name.
 func (q *Queries) WorkerDelete(ctx context.Context, arg sqlitedb.WorkerDeleteParams) (int64, error) {
@@ -120,7 +120,7 @@ func (q *Queries) WorkerDelete(ctx context.Context, arg sqlitedb.WorkerDeletePar
 	return n, s.End()
 }
 
-var workerGet = Query{Name: "WorkerGet", Text: sqlitedb.WorkerGet, Index: 73, Params: 2, Columns: 25}
+var workerGet = Query{Name: "WorkerGet", Text: sqlitedb.WorkerGet, Index: 72, Params: 2, Columns: 25}
 
 // WorkerGet runs the query of that name.
 func (q *Queries) WorkerGet(ctx context.Context, arg sqlitedb.WorkerGetParams) (row sqlitedb.Worker, _ error) {
@@ -163,7 +163,7 @@ func (q *Queries) WorkerGet(ctx context.Context, arg sqlitedb.WorkerGetParams) (
 	return row, s.End()
 }
 
-var workerLock = Query{Name: "WorkerLock", Text: sqlitedb.WorkerLock, Index: 74, Params: 2, Columns: 25}
+var workerLock = Query{Name: "WorkerLock", Text: sqlitedb.WorkerLock, Index: 73, Params: 2, Columns: 25}
 
 // WorkerLock runs the query of that name.
 func (q *Queries) WorkerLock(ctx context.Context, arg sqlitedb.WorkerLockParams) (row sqlitedb.Worker, _ error) {
@@ -206,7 +206,7 @@ func (q *Queries) WorkerLock(ctx context.Context, arg sqlitedb.WorkerLockParams)
 	return row, s.End()
 }
 
-var workerSeen = Query{Name: "WorkerSeen", Text: sqlitedb.WorkerSeen, Index: 75, Params: 3, Columns: 0}
+var workerSeen = Query{Name: "WorkerSeen", Text: sqlitedb.WorkerSeen, Index: 74, Params: 3, Columns: 0}
 
 // WorkerSeen runs the query of that name.
 func (q *Queries) WorkerSeen(ctx context.Context, arg sqlitedb.WorkerSeenParams) error {
@@ -221,7 +221,7 @@ func (q *Queries) WorkerSeen(ctx context.Context, arg sqlitedb.WorkerSeenParams)
 	return s.End()
 }
 
-var workerShare = Query{Name: "WorkerShare", Text: sqlitedb.WorkerShare, Index: 76, Params: 2, Columns: 25}
+var workerShare = Query{Name: "WorkerShare", Text: sqlitedb.WorkerShare, Index: 75, Params: 2, Columns: 25}
 
 // WorkerShare runs the query of that name.
 func (q *Queries) WorkerShare(ctx context.Context, arg sqlitedb.WorkerShareParams) (row sqlitedb.Worker, _ error) {
@@ -264,7 +264,7 @@ func (q *Queries) WorkerShare(ctx context.Context, arg sqlitedb.WorkerShareParam
 	return row, s.End()
 }
 
-var workerUpsert = Query{Name: "WorkerUpsert", Text: sqlitedb.WorkerUpsert, Index: 77, Params: 25, Columns: 0}
+var workerUpsert = Query{Name: "WorkerUpsert", Text: sqlitedb.WorkerUpsert, Index: 76, Params: 25, Columns: 0}
 
 // WorkerUpsert runs the query of that name.
 func (q *Queries) WorkerUpsert(ctx context.Context, arg sqlitedb.WorkerUpsertParams) error {

@@ -1,30 +1,25 @@
--- name: StepCountUnresolved :one
--- Steps not (yet) successful: activities not completed, timers not fired, waits not satisfied. Open condition waits
--- do not count: only the worker knows whether they still wait.
+-- name: StepCountOpen :one
+-- Steps that have not ended, at most two of a kind: a group of any size is asked whether one is left. Open condition
+-- waits do not count: only the worker knows whether they still wait.
 SELECT CAST(
-    (SELECT COUNT(*) FROM activities
-     WHERE activities.run_id = sqlc.arg(run_id) AND activities.sequence >= sqlc.arg(from_sequence) AND activities.sequence < sqlc.arg(to_sequence)
-       AND activities.status IN ('pending', 'running', 'failed', 'cancelled')) +
-    (SELECT COUNT(*) FROM timers
-     WHERE timers.run_id = sqlc.arg(run_id) AND timers.sequence >= sqlc.arg(from_sequence) AND timers.sequence < sqlc.arg(to_sequence)
-       AND timers.status IN ('pending', 'cancelled') AND timers.kind = '') +
-    (SELECT COUNT(*) FROM waits
-     WHERE waits.run_id = sqlc.arg(run_id) AND waits.sequence >= sqlc.arg(from_sequence) AND waits.sequence < sqlc.arg(to_sequence)
-       AND (waits.status IN ('timed_out', 'cancelled') OR waits.status = 'open' AND waits.kind <> 'condition'))
-    AS SIGNED) AS steps;
-
--- name: StepCountResolved :one
--- Steps that ended in any way, and condition waits, open ones as well.
-SELECT CAST(
-    (SELECT COUNT(*) FROM activities
-     WHERE activities.run_id = sqlc.arg(run_id) AND activities.sequence >= sqlc.arg(from_sequence) AND activities.sequence < sqlc.arg(to_sequence)
-       AND activities.status IN ('completed', 'failed', 'cancelled')) +
-    (SELECT COUNT(*) FROM timers
-     WHERE timers.run_id = sqlc.arg(run_id) AND timers.sequence >= sqlc.arg(from_sequence) AND timers.sequence < sqlc.arg(to_sequence)
-       AND timers.status IN ('fired', 'cancelled') AND timers.kind = '') +
-    (SELECT COUNT(*) FROM waits
-     WHERE waits.run_id = sqlc.arg(run_id) AND waits.sequence >= sqlc.arg(from_sequence) AND waits.sequence < sqlc.arg(to_sequence)
-       AND (waits.status IN ('satisfied', 'timed_out', 'cancelled') OR waits.kind = 'condition'))
+    (SELECT COUNT(*) FROM (
+        SELECT activities.sequence FROM activities
+        WHERE activities.run_id = sqlc.arg(run_id) AND activities.sequence >= sqlc.arg(from_sequence) AND activities.sequence < sqlc.arg(to_sequence)
+          AND activities.status IN ('pending', 'running')
+        LIMIT 2
+    ) AS open_activities) +
+    (SELECT COUNT(*) FROM (
+        SELECT timers.sequence FROM timers
+        WHERE timers.run_id = sqlc.arg(run_id) AND timers.sequence >= sqlc.arg(from_sequence) AND timers.sequence < sqlc.arg(to_sequence)
+          AND timers.status = 'pending' AND timers.kind = ''
+        LIMIT 2
+    ) AS open_timers) +
+    (SELECT COUNT(*) FROM (
+        SELECT waits.sequence FROM waits
+        WHERE waits.run_id = sqlc.arg(run_id) AND waits.sequence >= sqlc.arg(from_sequence) AND waits.sequence < sqlc.arg(to_sequence)
+          AND waits.status = 'open' AND waits.kind <> 'condition'
+        LIMIT 2
+    ) AS open_waits)
     AS SIGNED) AS steps;
 
 -- name: StepList :many

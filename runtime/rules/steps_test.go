@@ -85,28 +85,18 @@ func (w *world) steps() []Step {
 	return out
 }
 
-// barrier counts a group's members as stored.
-func (w *world) barrier(from, to int64) (unsuccessful, open int64) {
-	open = to - from
+// barrier counts the members of a group that have not ended, as stored.
+func (w *world) barrier(from, to int64) (open int64) {
 	for _, s := range w.steps() {
-		if s.Sequence < from || s.Sequence >= to {
-			continue
-		}
-		if s.Kind == WaitCondition && s.Status == WaitOpen {
-			open-- // as every store counts it
+		if s.Sequence < from || s.Sequence >= to || s.Kind == WaitCondition {
 			continue
 		}
 		switch s.Status {
-		case ActivityCompleted, TimerFired, WaitSatisfied:
-			open--
-		case ActivityFailed, ActivityCancelled, WaitTimedOut:
-			open--
-			unsuccessful++
-		default:
-			unsuccessful++
+		case ActivityPending, ActivityRunning, WaitOpen: // a timer waits under the same word as an activity
+			open++
 		}
 	}
-	return unsuccessful, open
+	return open
 }
 
 // activity is the activity at an authored sequence of the current run.

@@ -101,14 +101,14 @@ func groupRange(parallel []byte) (from, to int64, err error) {
 	return outer.Base, outer.Base + outer.Size, nil
 }
 
-// Barrier answers how many members of a group are not successful, and how many have not ended,
-// both as stored before the transition: the member that ends now still counts. An open condition wait
-// counts as neither, since only the worker knows whether its predicate holds by now.
-type Barrier func(from, to int64) (unsuccessful, open int64)
+// Barrier answers how many members of a group have not ended, as stored before the transition: the member that
+// ends now still counts. More than one need not be counted. An open condition wait does not count, since only the
+// worker knows whether its predicate holds by now.
+type Barrier func(from, to int64) (open int64)
 
-// wakes is rule 3.3 for a success: outside a group it wakes, in a group when it leaves no member
-// unsuccessful. The last member to end wakes too: an SDK that raises a failure only when the whole
-// group has ended would otherwise wait for ever. (Failures always wake.)
+// wakes is rule 3.3 for a success: outside a group it wakes, in a group when it is the last member to end. That is
+// so when it leaves no member unsuccessful, as a group is scheduled whole, and also after a failure: an SDK that
+// raises a failure only when the whole group has ended would otherwise wait for ever. (Failures always wake.)
 func (t *Transition) wakes(parallel []byte, barrier Barrier) bool {
 	from, to, err := groupRange(parallel)
 	if err != nil {
@@ -117,6 +117,5 @@ func (t *Transition) wakes(parallel []byte, barrier Barrier) bool {
 	if from == to {
 		return true
 	}
-	unsuccessful, open := barrier(from, to)
-	return unsuccessful <= 1 || open <= 1
+	return barrier(from, to) <= 1
 }

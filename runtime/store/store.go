@@ -97,13 +97,10 @@ type Tx interface {
 	ListReceivedSignals(ctx context.Context, runID string) ([]rules.Signal, error) // ordered by command sequence
 	// ListLeases locks and lists the tasks a worker holds leased.
 	ListLeases(ctx context.Context, namespace, workerID string) ([]rules.Task, error)
-	// CountUnresolved counts the steps with an authored sequence in [from, to) that are not (yet)
-	// successful: activities not completed, timers not fired, waits not satisfied. An open condition
-	// wait does not count: only the worker knows whether it still waits.
-	CountUnresolved(ctx context.Context, runID string, from, to int64) (int64, error)
-	// CountResolved counts the steps with an authored sequence in [from, to) that ended in any way,
-	// and the condition waits, open ones as well.
-	CountResolved(ctx context.Context, runID string, from, to int64) (int64, error)
+	// CountOpen counts the steps with an authored sequence in [from, to) that have not ended, at most two of a
+	// kind (activities, timers, waits). An open condition wait does not count: only the worker knows whether it
+	// still waits.
+	CountOpen(ctx context.Context, runID string, from, to int64) (int64, error)
 	// ListSteps lists the steps (activities, timers other than wait timeouts, waits) with an
 	// authored sequence in [from, to), ordered by sequence.
 	ListSteps(ctx context.Context, runID string, from, to int64) ([]rules.Step, error)

@@ -233,17 +233,9 @@ func (r *reads) ListLeases(ctx context.Context, namespace, workerID string) (out
 	return out, err
 }
 
-func (r *reads) CountUnresolved(ctx context.Context, runID string, from, to int64) (n int64, err error) {
+func (r *reads) CountOpen(ctx context.Context, runID string, from, to int64) (n int64, err error) {
 	err = r.run(ctx, func(q *pgdb.Queries) (err error) {
-		n, err = q.StepCountUnresolved(ctx, pgdb.StepCountUnresolvedParams{RunID: runID, FromSequence: from, ToSequence: to})
-		return err
-	})
-	return n, err
-}
-
-func (r *reads) CountResolved(ctx context.Context, runID string, from, to int64) (n int64, err error) {
-	err = r.run(ctx, func(q *pgdb.Queries) (err error) {
-		n, err = q.StepCountResolved(ctx, pgdb.StepCountResolvedParams{RunID: runID, FromSequence: from, ToSequence: to})
+		n, err = q.StepCountOpen(ctx, pgdb.StepCountOpenParams{RunID: runID, FromSequence: from, ToSequence: to})
 		return err
 	})
 	return n, err

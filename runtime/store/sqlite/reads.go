@@ -175,13 +175,8 @@ func (r *reads) ListLeases(ctx context.Context, namespace, workerID string) ([]r
 	return all(rows, asTask, r.end(err))
 }
 
-func (r *reads) CountUnresolved(ctx context.Context, runID string, from, to int64) (int64, error) {
-	n, err := r.q.StepCountUnresolved(r.during(ctx), sqlitedb.StepCountUnresolvedParams{RunID: runID, FromSequence: from, ToSequence: to})
-	return n, r.end(err)
-}
-
-func (r *reads) CountResolved(ctx context.Context, runID string, from, to int64) (int64, error) {
-	n, err := r.q.StepCountResolved(r.during(ctx), sqlitedb.StepCountResolvedParams{RunID: runID, FromSequence: from, ToSequence: to})
+func (r *reads) CountOpen(ctx context.Context, runID string, from, to int64) (int64, error) {
+	n, err := r.q.StepCountOpen(r.during(ctx), sqlitedb.StepCountOpenParams{RunID: runID, FromSequence: from, ToSequence: to})
 	return n, r.end(err)
 }
 
