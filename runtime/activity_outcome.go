@@ -66,7 +66,7 @@ func (e *Engine) endActivity(ctx context.Context, admit *admission, o *outcome) 
 	defer carried.end()
 	var result ActivityOutcomeResult
 	var kept *Refusal
-	err = e.transact(ctx, func(ctx context.Context, tx *stage) error {
+	err = carried.transact(ctx, e, func(ctx context.Context, tx *stage) error {
 		result, kept = ActivityOutcomeResult{Outcome: o.word}, nil
 		if o.next != nil {
 			tx.Expect(store.Expected{Namespace: o.next.namespace, WorkerID: o.next.owner})

@@ -95,7 +95,7 @@ func (a *admission) admitOne(ctx context.Context, kind *pollKind, in *CarriedPol
 	if err != nil {
 		return nil, err
 	}
-	capabilities, err := stringsOf(worker.Capabilities)
+	capabilities, err := a.lists.of(worker.Capabilities)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +142,16 @@ func (c *carriage) grant(ctx context.Context, tx *stage) error {
 		leased = leased || one.answer.Lease != nil
 	}
 	return nil
+}
+
+// transact is Engine.transact for a request with carriers. A carried poll's id may be granted its lease by another
+// process at the same moment: the whole is then decided again, and finds that lease.
+func (c *carriage) transact(ctx context.Context, e *Engine, fn func(ctx context.Context, tx *stage) error) error {
+	err := e.transact(ctx, fn)
+	if c != nil && errors.Is(err, store.ErrConflict) {
+		err = e.transact(ctx, fn)
+	}
+	return err
 }
 
 // attempt claims, or says why not.

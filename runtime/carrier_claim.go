@@ -12,7 +12,7 @@ import (
 func (c *carried) claim(ctx context.Context, tx *stage) error {
 	p := c.poll
 	worker, err := tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
-	if isNotFound(err) || err == nil && (worker.Generation != p.worker.Generation || worker.Status != p.worker.Status) {
+	if isNotFound(err) || err == nil && p.fenced(&worker) {
 		return declineRegistrationFenced()
 	}
 	if err != nil {
@@ -41,6 +41,7 @@ func (c *carried) grantLease(ctx context.Context, tx *stage, got *claimed) error
 // boundLease is the live lease that the poll request id already has, nil when it has none. An id
 // that is bound to a live lease of another request is a conflict.
 func (p *poll) boundLease(ctx context.Context, tx *stage, worker *rules.Worker) (*claimed, error) {
+	p.ended = nil
 	for _, kind := range []string{p.kind.kind, p.kind.other()} {
 		receipt, err := tx.GetPollReceipt(ctx, p.req.Namespace, p.req.WorkerID, kind, p.req.PollRequestID)
 		if isNotFound(err) {
@@ -48,6 +49,9 @@ func (p *poll) boundLease(ctx context.Context, tx *stage, worker *rules.Worker) 
 		}
 		if err != nil {
 			return nil, err
+		}
+		if kind == p.kind.kind {
+			p.ended = &receipt
 		}
 		task, err := tx.GetTask(ctx, receipt.TaskID)
 		if err != nil {

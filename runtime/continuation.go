@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"dwserver/runtime/rules"
@@ -79,7 +80,11 @@ func (a *admission) admitContinuation(ctx context.Context, req *CompleteActivity
 		return nil, err
 	}
 	c.worker = *worker
-	if rules.CheckGates(c.Commands, rules.Extras{}, c.ProtocolMinor, worker) != nil {
+	refused, err := rules.CheckGates(c.Commands, rules.Extras{}, c.ProtocolMinor, worker)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrBroken, err)
+	}
+	if refused != nil {
 		c.decline = declineInvalidCommands()
 	}
 	return c, nil
@@ -221,7 +226,7 @@ func ownEvent(ev *rules.Event, attemptID string) bool {
 
 // mayContinue judges whether the worker could have been given the resume task.
 func (e *Engine) mayContinue(ctx context.Context, tx store.Tx, c *continuation, worker *rules.Worker, run *rules.Run) (bool, error) {
-	types, err := stringsOf(worker.WorkflowTypes)
+	types, err := e.lists.of(worker.WorkflowTypes)
 	if err != nil {
 		return false, err
 	}

@@ -20,6 +20,7 @@ const (
 	// dueBackoff is the pause after a scan that met a fault.
 	dueBackoff = 250 * time.Millisecond
 	pruneEvery = 30 * time.Second
+	pruneBatch = 250 // rows a statement: what is due in the meantime does not wait long
 )
 
 // dueLoop does what has a due time: timers, activity deadlines, run deadlines, lease ends. Every
@@ -68,10 +69,11 @@ func (d *dueLoop) run(ctx context.Context) {
 // pause does what is due and answers how long nothing more will be, 0 to go on at once.
 func (d *dueLoop) pause(ctx context.Context) time.Duration {
 	more, err := d.scan(ctx)
+	left := false
 	if err == nil {
-		err = d.prune(ctx)
+		left, err = d.prune(ctx)
 	}
-	if err == nil && more {
+	if err == nil && (more || left) {
 		return 0
 	}
 	next := rules.Never
@@ -159,19 +161,27 @@ func parallel(ctx context.Context, jobs []func(context.Context) error) error {
 	return first
 }
 
-// prune drops what has been kept long enough: poll receipts and ended registration tokens.
-func (d *dueLoop) prune(ctx context.Context) error {
+// prune drops what has been kept long enough, one batch of each: poll receipts and ended registration tokens. It
+// reports whether there may be more.
+func (d *dueLoop) prune(ctx context.Context) (more bool, err error) {
 	now := d.engine.clock.Now()
 	if now.Sub(d.pruned) < pruneEvery && !now.Before(d.pruned) {
-		return nil
+		return false, nil
 	}
-	d.pruned = now
-	if _, err := d.engine.store.PrunePollReceipts(ctx, now.UnixMicro(), 1000); err != nil {
-		return err
+	receipts, err := d.engine.store.PrunePollReceipts(ctx, now.UnixMicro(), pruneBatch)
+	if err != nil {
+		return false, err
 	}
 	// A terminal token is kept for its receipt, and as long again to be answered as expired.
-	_, err := d.engine.store.PruneRegistrations(ctx, now.Add(-2*registrationRetention).UnixMicro(), 1000)
-	return err
+	tokens, err := d.engine.store.PruneRegistrations(ctx, now.Add(-2*registrationRetention).UnixMicro(), pruneBatch)
+	if err != nil {
+		return false, err
+	}
+	if receipts == pruneBatch || tokens == pruneBatch {
+		return true, nil
+	}
+	d.pruned = now
+	return false, nil
 }
 
 // expireRun closes a run whose deadline has passed.

@@ -90,12 +90,14 @@ type poll struct {
 	req    *PollRequest
 	worker rules.Worker // snapshot of the registration it was admitted with
 	types  []string
-	late   bool // came after the drain began: held for a moment, so that its worker does not spin
+	ended  *rules.PollReceipt // what the poll request id was bound to before; nil for nothing
+	era    uint64             // supersessions before the registration was read
+	late   bool               // came after the drain began: held for a moment, so that its worker does not spin
 }
 
 // newPoll is a poll of a registered worker.
 func (e *Engine) newPoll(kind *pollKind, req *PollRequest, worker *rules.Worker) (*poll, error) {
-	types, err := stringsOf(kind.types(worker))
+	types, err := e.lists.of(kind.types(worker))
 	return &poll{Engine: e, kind: kind, req: req, worker: *worker, types: types}, err
 }
 
@@ -111,6 +113,7 @@ func (p *poll) heard(ctx context.Context) error {
 
 // admit is 5.1's admission, in its order.
 func (e *Engine) admit(ctx context.Context, kind *pollKind, req *PollRequest) (*poll, error) {
+	era := e.hub.Superseded()
 	worker, err := e.store.ReadWorker(ctx, req.Namespace, req.WorkerID)
 	if isNotFound(err) {
 		return nil, refuse("worker_not_registered", "The worker is not registered.").With("worker_id", req.WorkerID)
@@ -122,6 +125,7 @@ func (e *Engine) admit(ctx context.Context, kind *pollKind, req *PollRequest) (*
 	if err != nil {
 		return nil, err
 	}
+	p.era = era
 	switch {
 	case worker.TaskQueue != req.TaskQueue:
 		return nil, refuse("task_queue_mismatch", "The worker is registered for another task queue.").

@@ -22,7 +22,7 @@ func (p *poll) claim(ctx context.Context) (*claimed, error) {
 			Namespace: p.req.Namespace, WorkerID: p.req.WorkerID, Claims: []store.Claim{p.claimFilter(&p.worker)},
 		})
 		worker, err := tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
-		if isNotFound(err) || err == nil && (worker.Generation != p.worker.Generation || worker.Status != p.worker.Status) {
+		if isNotFound(err) || err == nil && p.fenced(&worker) {
 			return nil, errStale
 		}
 		if err != nil {
@@ -43,6 +43,11 @@ func (p *poll) claim(ctx context.Context) (*claimed, error) {
 		return nil, errAgain
 	}
 	return got, err
+}
+
+// fenced reports a registration that is not the one the poll was admitted with.
+func (p *poll) fenced(worker *rules.Worker) bool {
+	return worker.Generation != p.worker.Generation || worker.Status != p.worker.Status
 }
 
 // claimFilter says which tasks the poll may take.
@@ -92,6 +97,9 @@ func (p *poll) lease(ctx context.Context, tx store.Tx, l *store.Locked, worker *
 	}
 	c.run, c.task, c.activity = l.Run, l.Task, l.Activity
 	if p.req.PollRequestID != "" {
+		if p.ended != nil {
+			t.Eff.DropReceipts = []rules.PollReceipt{*p.ended}
+		}
 		t.Eff.PollReceipts = []rules.PollReceipt{{
 			Namespace: p.req.Namespace, WorkerID: worker.WorkerID, Kind: p.kind.kind,
 			PollRequestID: p.req.PollRequestID, Binding: p.binding(), TaskID: l.Task.TaskID,

@@ -70,6 +70,7 @@ func (p *poll) once(ctx context.Context, deadline <-chan time.Time, hold bool) (
 
 // replay finds the live lease that this poll request was granted, nil when there is none (any more).
 func (p *poll) replay(ctx context.Context) (*claimed, error) {
+	p.ended = nil
 	receipt, err := p.store.ReadPollReceipt(ctx, p.req.Namespace, p.req.WorkerID, p.kind.kind, p.req.PollRequestID)
 	if isNotFound(err) {
 		return nil, nil
@@ -77,6 +78,7 @@ func (p *poll) replay(ctx context.Context) (*claimed, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.ended = &receipt
 	task, err := p.store.ReadTask(ctx, receipt.TaskID)
 	if err != nil {
 		return nil, ignoreMissing(err)
@@ -86,6 +88,24 @@ func (p *poll) replay(ctx context.Context) (*claimed, error) {
 		return nil, nil
 	}
 	return loadClaimed(ctx, p.store, task)
+}
+
+// overtaken finds the lease that another process granted this poll request while the poll looked for one: its
+// receipt took the place of the claim's. A claim that lost to nothing of the kind stays lost; with neither lease
+// nor error the poll runs anew.
+func (p *poll) overtaken(ctx context.Context, lost error) (*claimed, error) {
+	if p.req.PollRequestID == "" {
+		return nil, lost
+	}
+	before := p.ended
+	held, err := p.replay(ctx)
+	if err != nil || held != nil {
+		return held, err
+	}
+	if before == p.ended || before != nil && p.ended != nil && *before == *p.ended {
+		return nil, lost
+	}
+	return nil, nil
 }
 
 // isLive reports whether a receipt's lease still stands for the worker's registration.

@@ -5,13 +5,23 @@ import (
 	"errors"
 	"time"
 
+	"dwserver/runtime/store"
 	"dwserver/runtime/wake"
 )
 
 // errAgain says that a claim did other due work of the run and should be tried again.
 var errAgain = errors.New("claim again")
 
-// wait claims, and while there is nothing waits for a wake, the deadline or the drain. It holds no
+// A reason to look for work.
+type reason int
+
+const (
+	arrived  reason = iota // nothing is known
+	woken                  // there is, or was, a task
+	fellBack               // a wait without a wake: another process may have made work, or registered the worker anew
+)
+
+// wait looks for work, and while there is none waits for a wake, the deadline or the drain. It holds no
 // connection and no transaction meanwhile.
 func (p *poll) wait(ctx context.Context, deadline <-chan time.Time, hold bool) (PollResult, error) {
 	if err := p.heard(ctx); err != nil {
@@ -21,10 +31,17 @@ func (p *poll) wait(ctx context.Context, deadline <-chan time.Time, hold bool) (
 	var took string
 	var owed *wake.Work // the wake this poll was given, until it has looked
 	defer func() { p.hub.Leave(w, took, owed) }()
+	why := arrived
 	for {
-		claimed, err := p.claim(ctx)
+		claimed, err := p.look(ctx, why)
+		if errors.Is(err, store.ErrConflict) {
+			if claimed, err = p.overtaken(ctx, err); claimed == nil && err == nil {
+				err = errAgain
+			}
+		}
 		switch {
 		case errors.Is(err, errAgain):
+			why = woken
 			continue
 		case errors.Is(err, errStale):
 			return p.empty(PollStaleRegistration), nil
@@ -38,18 +55,46 @@ func (p *poll) wait(ctx context.Context, deadline <-chan time.Time, hold bool) (
 			return p.empty(PollEmpty), nil
 		}
 		owed = nil
-		reason, err := p.next(ctx, w, deadline)
+		next, err := p.next(ctx, w, deadline)
 		switch {
 		case err != nil:
 			return PollResult{}, err
-		case reason == wake.Drained:
+		case next == wake.Drained:
 			return p.empty(PollEmpty), nil
-		case reason == wake.Superseded:
+		case next == wake.Superseded:
 			return p.empty(PollStaleRegistration), nil
-		case reason == wake.Worked:
-			owed = p.hub.Again(w)
+		case next == wake.Worked:
+			owed, why = p.hub.Again(w), woken
+		default:
+			why = fellBack
 		}
 	}
+}
+
+// look claims a task where one is. Only a wake says so; else committed state is asked first, as a poll that
+// finds nothing must not open a write transaction.
+func (p *poll) look(ctx context.Context, why reason) (*claimed, error) {
+	if why == woken {
+		return p.claim(ctx)
+	}
+	if why == fellBack || p.hub.Superseded() != p.era {
+		if err := p.stillRegistered(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := p.store.ReadHead(ctx, p.claimFilter(&p.worker)); err != nil {
+		return nil, ignoreMissing(err)
+	}
+	return p.claim(ctx)
+}
+
+// stillRegistered is errStale when the worker has another registration by now than the poll was admitted with.
+func (p *poll) stillRegistered(ctx context.Context) error {
+	worker, err := p.store.ReadWorker(ctx, p.req.Namespace, p.req.WorkerID)
+	if isNotFound(err) || err == nil && p.fenced(&worker) {
+		return errStale
+	}
+	return err
 }
 
 // lookAgain is the end of a wait without a wake: what another process made is looked for.

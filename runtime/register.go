@@ -33,8 +33,8 @@ func (e *Engine) Register(ctx context.Context, req RegisterRequest) (RegisterRes
 		if err != nil && !isNotFound(err) {
 			return nil, err
 		}
-		if r := e.definitionChanged(&old, &req); r != nil {
-			return nil, r
+		if err := e.definitionChanged(&old, &req); err != nil {
+			return nil, err
 		}
 		eff := &rules.Effects{}
 		if leases, err = e.endLeases(ctx, tx, req.Namespace, req.WorkerID, eff); err != nil {
@@ -76,14 +76,14 @@ const (
 	registrationFinished   = "finished"
 )
 
-// definitionChanged refuses an id in use that registers a type with another fingerprint.
-func (e *Engine) definitionChanged(old *rules.Worker, req *RegisterRequest) *Refusal {
+// definitionChanged refuses an id in use that registers a type with another fingerprint. Fault: store.ErrBroken.
+func (e *Engine) definitionChanged(old *rules.Worker, req *RegisterRequest) error {
 	if !old.Fresh(e.now(), e.opt.WorkerStaleAfter.Microseconds()) || len(old.Fingerprints) == 0 {
 		return nil
 	}
 	var known map[string]string
-	if json.Unmarshal(old.Fingerprints, &known) != nil {
-		return nil //nolint:nilerr // fingerprints that cannot be read cannot differ
+	if err := json.Unmarshal(old.Fingerprints, &known); err != nil {
+		return fmt.Errorf("%w: fingerprints of worker %s: %w", store.ErrBroken, old.WorkerID, err)
 	}
 	for name, print := range req.Fingerprints {
 		if before, ok := known[name]; ok && before != print {
@@ -168,18 +168,6 @@ func jsonMap(m map[string]string) []byte {
 	}
 	doc, _ := json.Marshal(m) // strings always marshal
 	return doc
-}
-
-// stringsOf reads a stored list of strings; an empty column is no list. Fault: store.ErrBroken.
-func stringsOf(doc []byte) ([]string, error) {
-	if len(doc) == 0 {
-		return nil, nil
-	}
-	var list []string
-	if err := json.Unmarshal(doc, &list); err != nil {
-		return nil, fmt.Errorf("%w: list of strings: %w", store.ErrBroken, err)
-	}
-	return list, nil
 }
 
 // Deregister removes a registration (4.2) and recovers its leases. It returns how many workflow

@@ -70,6 +70,7 @@ type Engine struct {
 	hub     *wake.Hub
 	due     *dueLoop
 	flights flights
+	lists   lists
 	stop    context.CancelFunc
 	work    sync.WaitGroup
 }

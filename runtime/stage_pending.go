@@ -118,6 +118,7 @@ func (s *stage) fold(c *claimed, eff *rules.Effects) {
 	}
 	held.NewTries = append(held.NewTries, eff.NewTries...)
 	held.Events = append(held.Events, eff.Events...)
+	held.DropReceipts = append(held.DropReceipts, eff.DropReceipts...)
 	held.PollReceipts = append(held.PollReceipts, eff.PollReceipts...)
 	if eff.Seen != nil {
 		held.Seen = eff.Seen

@@ -3,6 +3,7 @@ package runtime
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
@@ -24,7 +25,7 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 	defer carried.end()
 	var result CompleteWorkflowTaskResult
 	var kept *Refusal // refused, with effects of its own
-	err = e.transact(ctx, func(ctx context.Context, tx *stage) error {
+	err = carried.transact(ctx, e, func(ctx context.Context, tx *stage) error {
 		result, kept = CompleteWorkflowTaskResult{}, nil
 		carried.expect(tx)
 		var eff *rules.Effects
@@ -65,7 +66,11 @@ func (e *Engine) completeWorkflowTask(ctx context.Context, tx store.Tx, req *Com
 	if refusal != nil || err != nil {
 		return eff, refusal, err
 	}
-	if r := rules.CheckGates(req.Commands, req.Extras, req.ProtocolMinor, &l.Owner); r != nil {
+	r, err := rules.CheckGates(req.Commands, req.Extras, req.ProtocolMinor, &l.Owner)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", store.ErrBroken, err)
+	}
+	if r != nil {
 		return nil, nil, rejected(&req.WorkflowFence, r)
 	}
 	in, err := e.completionInput(ctx, tx, req.Commands, req.BodyDigest, l)

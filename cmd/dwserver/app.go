@@ -28,13 +28,15 @@ type app struct {
 
 // open opens the database, starts the engine on it and builds the API.
 func open(ctx context.Context, cfg config.Config, log *slog.Logger) (*app, error) {
-	st, err := opener.Store(ctx, cfg.DatabaseURL, store.Options{
-		MigrateOnStart: cfg.MigrateOnStart, MaxConns: int(cfg.MaxConnections), Logger: log,
-	})
+	options := store.Options{MigrateOnStart: cfg.MigrateOnStart, MaxConns: int(cfg.MaxConnections), Logger: log}
+	metrics := newRegistry()
+	if cfg.MetricsListen != "" {
+		options.Count = statementCounter(metrics)
+	}
+	st, err := opener.Store(ctx, cfg.DatabaseURL, options)
 	if err != nil {
 		return nil, err
 	}
-	metrics := newRegistry()
 	if cfg.MetricsListen != "" {
 		st = newMeteredStore(st, metrics)
 	}

@@ -111,14 +111,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.namespaceUpsertStmt, err = db.PrepareContext(ctx, NamespaceUpsert); err != nil {
 		return nil, fmt.Errorf("error preparing query NamespaceUpsert: %w", err)
 	}
+	if q.receiptDropStmt, err = db.PrepareContext(ctx, ReceiptDrop); err != nil {
+		return nil, fmt.Errorf("error preparing query ReceiptDrop: %w", err)
+	}
 	if q.receiptGetStmt, err = db.PrepareContext(ctx, ReceiptGet); err != nil {
 		return nil, fmt.Errorf("error preparing query ReceiptGet: %w", err)
 	}
+	if q.receiptInsertStmt, err = db.PrepareContext(ctx, ReceiptInsert); err != nil {
+		return nil, fmt.Errorf("error preparing query ReceiptInsert: %w", err)
+	}
 	if q.receiptPruneStmt, err = db.PrepareContext(ctx, ReceiptPrune); err != nil {
 		return nil, fmt.Errorf("error preparing query ReceiptPrune: %w", err)
-	}
-	if q.receiptUpsertStmt, err = db.PrepareContext(ctx, ReceiptUpsert); err != nil {
-		return nil, fmt.Errorf("error preparing query ReceiptUpsert: %w", err)
 	}
 	if q.registrationGetStmt, err = db.PrepareContext(ctx, RegistrationGet); err != nil {
 		return nil, fmt.Errorf("error preparing query RegistrationGet: %w", err)
@@ -405,19 +408,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing namespaceUpsertStmt: %w", cerr)
 		}
 	}
+	if q.receiptDropStmt != nil {
+		if cerr := q.receiptDropStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing receiptDropStmt: %w", cerr)
+		}
+	}
 	if q.receiptGetStmt != nil {
 		if cerr := q.receiptGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing receiptGetStmt: %w", cerr)
 		}
 	}
+	if q.receiptInsertStmt != nil {
+		if cerr := q.receiptInsertStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing receiptInsertStmt: %w", cerr)
+		}
+	}
 	if q.receiptPruneStmt != nil {
 		if cerr := q.receiptPruneStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing receiptPruneStmt: %w", cerr)
-		}
-	}
-	if q.receiptUpsertStmt != nil {
-		if cerr := q.receiptUpsertStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing receiptUpsertStmt: %w", cerr)
 		}
 	}
 	if q.registrationGetStmt != nil {
@@ -713,9 +721,10 @@ type Queries struct {
 	namespaceGetStmt         *sql.Stmt
 	namespaceListStmt        *sql.Stmt
 	namespaceUpsertStmt      *sql.Stmt
+	receiptDropStmt          *sql.Stmt
 	receiptGetStmt           *sql.Stmt
+	receiptInsertStmt        *sql.Stmt
 	receiptPruneStmt         *sql.Stmt
-	receiptUpsertStmt        *sql.Stmt
 	registrationGetStmt      *sql.Stmt
 	registrationPruneStmt    *sql.Stmt
 	registrationUpsertStmt   *sql.Stmt
@@ -796,9 +805,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		namespaceGetStmt:         q.namespaceGetStmt,
 		namespaceListStmt:        q.namespaceListStmt,
 		namespaceUpsertStmt:      q.namespaceUpsertStmt,
+		receiptDropStmt:          q.receiptDropStmt,
 		receiptGetStmt:           q.receiptGetStmt,
+		receiptInsertStmt:        q.receiptInsertStmt,
 		receiptPruneStmt:         q.receiptPruneStmt,
-		receiptUpsertStmt:        q.receiptUpsertStmt,
 		registrationGetStmt:      q.registrationGetStmt,
 		registrationPruneStmt:    q.registrationPruneStmt,
 		registrationUpsertStmt:   q.registrationUpsertStmt,

@@ -9,6 +9,35 @@ import (
 	"context"
 )
 
+const ReceiptDrop = `-- name: ReceiptDrop :exec
+DELETE FROM poll_receipts
+WHERE namespace = ?1 AND worker_id = ?2
+  AND kind = ?3 AND poll_request_id = ?4
+  AND task_id = ?5 AND attempt = ?6
+`
+
+type ReceiptDropParams struct {
+	Namespace     string
+	WorkerID      string
+	Kind          string
+	PollRequestID string
+	TaskID        string
+	Attempt       int64
+}
+
+// A receipt as it was read, so that another may take its place.
+func (q *Queries) ReceiptDrop(ctx context.Context, arg ReceiptDropParams) error {
+	_, err := q.exec(ctx, q.receiptDropStmt, ReceiptDrop,
+		arg.Namespace,
+		arg.WorkerID,
+		arg.Kind,
+		arg.PollRequestID,
+		arg.TaskID,
+		arg.Attempt,
+	)
+	return err
+}
+
 const ReceiptGet = `-- name: ReceiptGet :one
 SELECT
     namespace, worker_id, kind, poll_request_id, binding, task_id, attempt, prune_at
@@ -45,6 +74,39 @@ func (q *Queries) ReceiptGet(ctx context.Context, arg ReceiptGetParams) (PollRec
 	return i, err
 }
 
+const ReceiptInsert = `-- name: ReceiptInsert :exec
+INSERT INTO poll_receipts (
+    namespace, worker_id, kind, poll_request_id, binding, task_id, attempt, prune_at
+) VALUES (
+    ?, ?, ?, ?, ?, ?, ?, ?
+)
+`
+
+type ReceiptInsertParams struct {
+	Namespace     string
+	WorkerID      string
+	Kind          string
+	PollRequestID string
+	Binding       string
+	TaskID        string
+	Attempt       int64
+	PruneAt       int64
+}
+
+func (q *Queries) ReceiptInsert(ctx context.Context, arg ReceiptInsertParams) error {
+	_, err := q.exec(ctx, q.receiptInsertStmt, ReceiptInsert,
+		arg.Namespace,
+		arg.WorkerID,
+		arg.Kind,
+		arg.PollRequestID,
+		arg.Binding,
+		arg.TaskID,
+		arg.Attempt,
+		arg.PruneAt,
+	)
+	return err
+}
+
 const ReceiptPrune = `-- name: ReceiptPrune :execrows
 DELETE FROM poll_receipts
 WHERE (namespace, worker_id, kind, poll_request_id) IN (
@@ -72,40 +134,4 @@ func (q *Queries) ReceiptPrune(ctx context.Context, arg ReceiptPruneParams) (int
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const ReceiptUpsert = `-- name: ReceiptUpsert :exec
-INSERT INTO poll_receipts (
-    namespace, worker_id, kind, poll_request_id, binding, task_id, attempt, prune_at
-) VALUES (
-    ?, ?, ?, ?, ?, ?, ?, ?
-)
-ON CONFLICT (namespace, worker_id, kind, poll_request_id) DO UPDATE SET
-    binding = excluded.binding, task_id = excluded.task_id, attempt = excluded.attempt, prune_at =
-    excluded.prune_at
-`
-
-type ReceiptUpsertParams struct {
-	Namespace     string
-	WorkerID      string
-	Kind          string
-	PollRequestID string
-	Binding       string
-	TaskID        string
-	Attempt       int64
-	PruneAt       int64
-}
-
-func (q *Queries) ReceiptUpsert(ctx context.Context, arg ReceiptUpsertParams) error {
-	_, err := q.exec(ctx, q.receiptUpsertStmt, ReceiptUpsert,
-		arg.Namespace,
-		arg.WorkerID,
-		arg.Kind,
-		arg.PollRequestID,
-		arg.Binding,
-		arg.TaskID,
-		arg.Attempt,
-		arg.PruneAt,
-	)
-	return err
 }

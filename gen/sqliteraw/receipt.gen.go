@@ -8,7 +8,26 @@ import (
 	"dwserver/gen/sqlitedb"
 )
 
-var receiptGet = Query{Name: "ReceiptGet", Text: sqlitedb.ReceiptGet, Index: 29, Params: 4, Columns: 8}
+var receiptDrop = Query{Name: "ReceiptDrop", Text: sqlitedb.ReceiptDrop, Index: 29, Params: 6, Columns: 0}
+
+// ReceiptDrop runs the query of that name.
+// A receipt as it was read, so that another may take its place.
+func (q *Queries) ReceiptDrop(ctx context.Context, arg sqlitedb.ReceiptDropParams) error {
+	s, err := q.db.Start(ctx, &receiptDrop)
+	if err != nil {
+		return err
+	}
+	s.BindText(1, arg.Namespace)
+	s.BindText(2, arg.WorkerID)
+	s.BindText(3, arg.Kind)
+	s.BindText(4, arg.PollRequestID)
+	s.BindText(5, arg.TaskID)
+	s.BindInt64(6, arg.Attempt)
+	s.Next()
+	return s.End()
+}
+
+var receiptGet = Query{Name: "ReceiptGet", Text: sqlitedb.ReceiptGet, Index: 30, Params: 4, Columns: 8}
 
 // ReceiptGet runs the query of that name.
 func (q *Queries) ReceiptGet(ctx context.Context, arg sqlitedb.ReceiptGetParams) (row sqlitedb.PollReceipt, _ error) {
@@ -36,27 +55,11 @@ func (q *Queries) ReceiptGet(ctx context.Context, arg sqlitedb.ReceiptGetParams)
 	return row, s.End()
 }
 
-var receiptPrune = Query{Name: "ReceiptPrune", Text: sqlitedb.ReceiptPrune, Index: 30, Params: 2, Columns: 0}
+var receiptInsert = Query{Name: "ReceiptInsert", Text: sqlitedb.ReceiptInsert, Index: 31, Params: 8, Columns: 0}
 
-// ReceiptPrune runs the query of that name.
-// Receipts whose time is over and whose lease is not live.
-func (q *Queries) ReceiptPrune(ctx context.Context, arg sqlitedb.ReceiptPruneParams) (int64, error) {
-	s, err := q.db.Start(ctx, &receiptPrune)
-	if err != nil {
-		return 0, err
-	}
-	s.BindInt64(1, arg.Now)
-	s.BindInt64(2, arg.MaxRows)
-	s.Next()
-	n := s.Changes()
-	return n, s.End()
-}
-
-var receiptUpsert = Query{Name: "ReceiptUpsert", Text: sqlitedb.ReceiptUpsert, Index: 31, Params: 8, Columns: 0}
-
-// ReceiptUpsert runs the query of that name.
-func (q *Queries) ReceiptUpsert(ctx context.Context, arg sqlitedb.ReceiptUpsertParams) error {
-	s, err := q.db.Start(ctx, &receiptUpsert)
+// ReceiptInsert runs the query of that name.
+func (q *Queries) ReceiptInsert(ctx context.Context, arg sqlitedb.ReceiptInsertParams) error {
+	s, err := q.db.Start(ctx, &receiptInsert)
 	if err != nil {
 		return err
 	}
@@ -70,4 +73,20 @@ func (q *Queries) ReceiptUpsert(ctx context.Context, arg sqlitedb.ReceiptUpsertP
 	s.BindInt64(8, arg.PruneAt)
 	s.Next()
 	return s.End()
+}
+
+var receiptPrune = Query{Name: "ReceiptPrune", Text: sqlitedb.ReceiptPrune, Index: 32, Params: 2, Columns: 0}
+
+// ReceiptPrune runs the query of that name.
+// Receipts whose time is over and whose lease is not live.
+func (q *Queries) ReceiptPrune(ctx context.Context, arg sqlitedb.ReceiptPruneParams) (int64, error) {
+	s, err := q.db.Start(ctx, &receiptPrune)
+	if err != nil {
+		return 0, err
+	}
+	s.BindInt64(1, arg.Now)
+	s.BindInt64(2, arg.MaxRows)
+	s.Next()
+	n := s.Changes()
+	return n, s.End()
 }

@@ -8,7 +8,7 @@ import (
 	"dwserver/gen/sqlitedb"
 )
 
-var stepCountResolved = Query{Name: "StepCountResolved", Text: sqlitedb.StepCountResolved, Index: 50, Params: 3, Columns: 1}
+var stepCountResolved = Query{Name: "StepCountResolved", Text: sqlitedb.StepCountResolved, Index: 51, Params: 3, Columns: 1}
 
 // StepCountResolved runs the query of that name.
 // Steps that ended in any way, and condition waits, open ones as well.
@@ -27,7 +27,7 @@ func (q *Queries) StepCountResolved(ctx context.Context, arg sqlitedb.StepCountR
 	return row, s.End()
 }
 
-var stepCountUnresolved = Query{Name: "StepCountUnresolved", Text: sqlitedb.StepCountUnresolved, Index: 51, Params: 3, Columns: 1}
+var stepCountUnresolved = Query{Name: "StepCountUnresolved", Text: sqlitedb.StepCountUnresolved, Index: 52, Params: 3, Columns: 1}
 
 // StepCountUnresolved runs the query of that name.
 // Steps not (yet) successful: activities not completed, timers not fired, waits not satisfied. Open condition waits
@@ -47,7 +47,7 @@ func (q *Queries) StepCountUnresolved(ctx context.Context, arg sqlitedb.StepCoun
 	return row, s.End()
 }
 
-var stepList = Query{Name: "StepList", Text: sqlitedb.StepList, Index: 52, Params: 3, Columns: 5}
+var stepList = Query{Name: "StepList", Text: sqlitedb.StepList, Index: 53, Params: 3, Columns: 5}
 
 // StepList runs the query of that name.
 // The steps a range of authored sequences stands for; timeouts of waits are no steps. All statuses are

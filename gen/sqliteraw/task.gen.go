@@ -8,7 +8,7 @@ import (
 	"dwserver/gen/sqlitedb"
 )
 
-var taskCountLeases = Query{Name: "TaskCountLeases", Text: sqlitedb.TaskCountLeases, Index: 53, Params: 4, Columns: 1}
+var taskCountLeases = Query{Name: "TaskCountLeases", Text: sqlitedb.TaskCountLeases, Index: 54, Params: 4, Columns: 1}
 
 // TaskCountLeases runs the query of that name.
 func (q *Queries) TaskCountLeases(ctx context.Context, arg sqlitedb.TaskCountLeasesParams) (row int64, _ error) {
@@ -27,7 +27,7 @@ func (q *Queries) TaskCountLeases(ctx context.Context, arg sqlitedb.TaskCountLea
 	return row, s.End()
 }
 
-var taskFindClaimable = Query{Name: "TaskFindClaimable", Text: sqlitedb.TaskFindClaimable, Index: 54, Params: 7, Columns: 3}
+var taskFindClaimable = Query{Name: "TaskFindClaimable", Text: sqlitedb.TaskFindClaimable, Index: 55, Params: 7, Columns: 4}
 
 // TaskFindClaimable runs the query of that name.
 // The first claimable task of one type and build: one index seek.
@@ -48,13 +48,14 @@ func (q *Queries) TaskFindClaimable(ctx context.Context, arg sqlitedb.TaskFindCl
 	}
 	row = sqlitedb.TaskFindClaimableRow{
 		TaskID:   s.Text(0),
-		Priority: s.Int64(1),
-		OrderAt:  s.Int64(2),
+		RunID:    s.Text(1),
+		Priority: s.Int64(2),
+		OrderAt:  s.Int64(3),
 	}
 	return row, s.End()
 }
 
-var taskGet = Query{Name: "TaskGet", Text: sqlitedb.TaskGet, Index: 55, Params: 1, Columns: 28}
+var taskGet = Query{Name: "TaskGet", Text: sqlitedb.TaskGet, Index: 56, Params: 1, Columns: 28}
 
 // TaskGet runs the query of that name.
 func (q *Queries) TaskGet(ctx context.Context, taskID string) (row sqlitedb.Task, _ error) {
@@ -99,7 +100,7 @@ func (q *Queries) TaskGet(ctx context.Context, taskID string) (row sqlitedb.Task
 	return row, s.End()
 }
 
-var taskInsert = Query{Name: "TaskInsert", Text: sqlitedb.TaskInsert, Index: 56, Params: 28, Columns: 0}
+var taskInsert = Query{Name: "TaskInsert", Text: sqlitedb.TaskInsert, Index: 57, Params: 28, Columns: 0}
 
 // TaskInsert runs the query of that name.
 func (q *Queries) TaskInsert(ctx context.Context, arg sqlitedb.TaskInsertParams) error {
@@ -139,7 +140,7 @@ func (q *Queries) TaskInsert(ctx context.Context, arg sqlitedb.TaskInsertParams)
 	return s.End()
 }
 
-var taskLastFairOrder = Query{Name: "TaskLastFairOrder", Text: sqlitedb.TaskLastFairOrder, Index: 57, Params: 4, Columns: 1}
+var taskLastFairOrder = Query{Name: "TaskLastFairOrder", Text: sqlitedb.TaskLastFairOrder, Index: 58, Params: 4, Columns: 1}
 
 // TaskLastFairOrder runs the query of that name.
 func (q *Queries) TaskLastFairOrder(ctx context.Context, arg sqlitedb.TaskLastFairOrderParams) (row int64, _ error) {
@@ -158,7 +159,7 @@ func (q *Queries) TaskLastFairOrder(ctx context.Context, arg sqlitedb.TaskLastFa
 	return row, s.End()
 }
 
-var taskListDelayed = Query{Name: "TaskListDelayed", Text: sqlitedb.TaskListDelayed, Index: 58, Params: 2, Columns: 28}
+var taskListDelayed = Query{Name: "TaskListDelayed", Text: sqlitedb.TaskListDelayed, Index: 59, Params: 2, Columns: 28}
 
 // TaskListDelayed runs the query of that name.
 func (q *Queries) TaskListDelayed(ctx context.Context, arg sqlitedb.TaskListDelayedParams) ([]sqlitedb.Task, error) {
@@ -207,7 +208,7 @@ func (q *Queries) TaskListDelayed(ctx context.Context, arg sqlitedb.TaskListDela
 	return rows, nil
 }
 
-var taskListLeaseExpired = Query{Name: "TaskListLeaseExpired", Text: sqlitedb.TaskListLeaseExpired, Index: 59, Params: 2, Columns: 28}
+var taskListLeaseExpired = Query{Name: "TaskListLeaseExpired", Text: sqlitedb.TaskListLeaseExpired, Index: 60, Params: 2, Columns: 28}
 
 // TaskListLeaseExpired runs the query of that name.
 func (q *Queries) TaskListLeaseExpired(ctx context.Context, arg sqlitedb.TaskListLeaseExpiredParams) ([]sqlitedb.Task, error) {
@@ -256,7 +257,7 @@ func (q *Queries) TaskListLeaseExpired(ctx context.Context, arg sqlitedb.TaskLis
 	return rows, nil
 }
 
-var taskListLeased = Query{Name: "TaskListLeased", Text: sqlitedb.TaskListLeased, Index: 60, Params: 2, Columns: 28}
+var taskListLeased = Query{Name: "TaskListLeased", Text: sqlitedb.TaskListLeased, Index: 61, Params: 2, Columns: 28}
 
 // TaskListLeased runs the query of that name.
 func (q *Queries) TaskListLeased(ctx context.Context, arg sqlitedb.TaskListLeasedParams) ([]sqlitedb.Task, error) {
@@ -305,7 +306,7 @@ func (q *Queries) TaskListLeased(ctx context.Context, arg sqlitedb.TaskListLease
 	return rows, nil
 }
 
-var taskListOpen = Query{Name: "TaskListOpen", Text: sqlitedb.TaskListOpen, Index: 61, Params: 1, Columns: 28}
+var taskListOpen = Query{Name: "TaskListOpen", Text: sqlitedb.TaskListOpen, Index: 62, Params: 1, Columns: 28}
 
 // TaskListOpen runs the query of that name.
 // The open tasks of a run are its workflow task and those of its open activities, so that
@@ -355,7 +356,7 @@ func (q *Queries) TaskListOpen(ctx context.Context, runID string) ([]sqlitedb.Ta
 	return rows, nil
 }
 
-var taskUpdate = Query{Name: "TaskUpdate", Text: sqlitedb.TaskUpdate, Index: 62, Params: 17, Columns: 0}
+var taskUpdate = Query{Name: "TaskUpdate", Text: sqlitedb.TaskUpdate, Index: 63, Params: 17, Columns: 0}
 
 // TaskUpdate runs the query of that name.
 func (q *Queries) TaskUpdate(ctx context.Context, arg sqlitedb.TaskUpdateParams) (int64, error) {

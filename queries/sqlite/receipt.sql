@@ -5,15 +5,19 @@ FROM poll_receipts
 WHERE namespace = sqlc.arg(namespace) AND worker_id = sqlc.arg(worker_id)
   AND kind = sqlc.arg(kind) AND poll_request_id = sqlc.arg(poll_request_id);
 
--- name: ReceiptUpsert :exec
+-- name: ReceiptInsert :exec
 INSERT INTO poll_receipts (
     namespace, worker_id, kind, poll_request_id, binding, task_id, attempt, prune_at
 ) VALUES (
     ?, ?, ?, ?, ?, ?, ?, ?
-)
-ON CONFLICT (namespace, worker_id, kind, poll_request_id) DO UPDATE SET
-    binding = excluded.binding, task_id = excluded.task_id, attempt = excluded.attempt, prune_at =
-    excluded.prune_at;
+);
+
+-- name: ReceiptDrop :exec
+-- A receipt as it was read, so that another may take its place.
+DELETE FROM poll_receipts
+WHERE namespace = sqlc.arg(namespace) AND worker_id = sqlc.arg(worker_id)
+  AND kind = sqlc.arg(kind) AND poll_request_id = sqlc.arg(poll_request_id)
+  AND task_id = sqlc.arg(task_id) AND attempt = sqlc.arg(attempt);
 
 -- name: ReceiptPrune :execrows
 -- Receipts whose time is over and whose lease is not live.

@@ -152,8 +152,9 @@ func strayReceipt(s *scene, r *report) func() {
 	}
 	s.apply(s, &rules.Effects{PollReceipts: []rules.PollReceipt{receipt}})
 	return func() {
+		stray := receipt
 		receipt.TaskID = r.task
-		s.apply(s, &rules.Effects{PollReceipts: []rules.PollReceipt{receipt}})
+		s.apply(s, &rules.Effects{DropReceipts: []rules.PollReceipt{stray}, PollReceipts: []rules.PollReceipt{receipt}})
 	}
 }
 

@@ -37,7 +37,7 @@ var plainReports = []struct {
 // rides reports a statement that only carried polls and continuations need.
 func rides(name string) bool {
 	switch name {
-	case "ReceiptGet", "ReceiptList", "ReceiptUpsert", "TaskCountLeases", "TaskListLeases", "TaskFindClaimable", "TaskFindHeads",
+	case "ReceiptGet", "ReceiptList", "ReceiptDrop", "ReceiptInsert", "TaskCountLeases", "TaskListLeases", "TaskFindClaimable", "TaskFindHeads",
 		"TaskLockHead", "RunInputGet":
 		return true
 	}

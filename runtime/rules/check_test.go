@@ -169,7 +169,8 @@ func TestGates(t *testing.T) {
 		"sticky cache at 1.17":      {sideEffect(), 17, able, "portable_worker_affinity_protocol_floor_unavailable", Extras{StickyCache: true}},
 		"sticky cache unregistered": {sideEffect(), 20, able, "worker_capability_not_supported", Extras{StickyCache: true}},
 	} {
-		r := CheckGates([]WorkflowCommand{sideEffect(), row.command}, row.extras, row.minor, row.owner)
+		r, err := CheckGates([]WorkflowCommand{sideEffect(), row.command}, row.extras, row.minor, row.owner)
+		require.NoError(t, err, name)
 		if row.reason == "" {
 			require.Nil(t, r, name)
 			continue
@@ -178,5 +179,20 @@ func TestGates(t *testing.T) {
 		require.Equal(t, row.reason, r.Reason, name)
 		require.Contains(t, r.Fields, "requested_version", name)
 		require.Contains(t, r.Fields, "minimum_protocol_version", name)
+	}
+}
+
+// TestCheckGatesOfABrokenRegistration: what does not decode is a fault, not a feature that is missing.
+func TestCheckGatesOfABrokenRegistration(t *testing.T) {
+	cut := []byte(`["local_act`)
+	for _, owner := range []*Worker{{Capabilities: cut}, {CapabilityManifest: cut}} {
+		local := []WorkflowCommand{{Type: "record_local_activity"}}
+		r, err := CheckGates(local, Extras{}, 18, owner)
+		require.Nil(t, r)
+		require.Error(t, err)
+		_, err = CheckGates(nil, Extras{StickyCache: true}, 18, owner)
+		require.Error(t, err)
+		_, err = CheckGates([]WorkflowCommand{sideEffect()}, Extras{}, 18, owner)
+		require.NoError(t, err, "nothing asks for it")
 	}
 }

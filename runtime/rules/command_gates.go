@@ -2,6 +2,8 @@ package rules
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strconv"
 )
 
@@ -12,47 +14,48 @@ type Extras struct {
 }
 
 // CheckGates refuses what a completion needs above the request's protocol version (3.2), or of its
-// owner's registration; nothing is recorded. It is judged after the fence.
-func CheckGates(commands []WorkflowCommand, extras Extras, minor int64, owner *Worker) *Refusal {
-	version := "1." + strconv.FormatInt(minor, 10)
-	if r := extras.gate(minor, owner); r != nil {
-		return r.With("requested_version", version)
+// owner's registration; nothing is recorded. It is judged after the fence. The error is of a registration that
+// does not decode.
+func CheckGates(commands []WorkflowCommand, extras Extras, minor int64, owner *Worker) (*Refusal, error) {
+	r, err := extras.gate(minor, owner)
+	for i := 0; i < len(commands) && r == nil && err == nil; i++ {
+		r, err = commands[i].gate(minor, owner)
 	}
-	for i := range commands {
-		c := &commands[i]
-		var r *Refusal
-		switch {
-		case c.Type == "open_condition_wait" && c.ConditionWaitOccurrenceID != nil && minor < HighestHistoryFloor:
-			r = gate("condition_wait_occurrence_identity_unavailable", "", "1.17",
-				"A condition wait occurrence id needs worker protocol 1.17.").
-				With("command_type", c.Type).With("command_field", "condition_wait_occurrence_id")
-		case c.WorkerSession != nil:
-			r = gate("worker_sessions_unavailable", "worker_sessions", "1.18",
-				"Worker sessions are not available on this server.")
-		case c.Type == "record_local_activity":
-			r = localGate(minor, owner)
-		}
-		if r != nil {
-			return r.With("requested_version", version)
-		}
+	if r != nil {
+		r.With("requested_version", "1."+strconv.FormatInt(minor, 10))
 	}
-	return nil
+	return r, err
+}
+
+// gate judges one command.
+func (c *WorkflowCommand) gate(minor int64, owner *Worker) (*Refusal, error) {
+	switch {
+	case c.Type == "open_condition_wait" && c.ConditionWaitOccurrenceID != nil && minor < HighestHistoryFloor:
+		return gate("condition_wait_occurrence_identity_unavailable", "", "1.17",
+			"A condition wait occurrence id needs worker protocol 1.17.").
+			With("command_type", c.Type).With("command_field", "condition_wait_occurrence_id"), nil
+	case c.WorkerSession != nil:
+		return gate("worker_sessions_unavailable", "worker_sessions", "1.18",
+			"Worker sessions are not available on this server."), nil
+	case c.Type == "record_local_activity":
+		return localGate(minor, owner)
+	}
+	return nil, nil
 }
 
 // gate judges the extras. Streams are not built; a sticky cache is a hint that only counts for a worker
 // that registered it.
-func (x Extras) gate(minor int64, owner *Worker) *Refusal {
+func (x Extras) gate(minor int64, owner *Worker) (*Refusal, error) {
 	switch {
 	case x.MessageStreams:
-		return gate("message_streams_unavailable", "", "1.15", "Message streams are not available on this server.")
+		return gate("message_streams_unavailable", "", "1.15", "Message streams are not available on this server."), nil
 	case x.StickyCache && minor < 18:
 		return gate("portable_worker_affinity_protocol_floor_unavailable", "sticky_execution", "1.18",
-			"A sticky cache needs worker protocol 1.18.")
-	case x.StickyCache && !owner.supports("sticky_execution"):
-		return gate("worker_capability_not_supported", "sticky_execution", "1.18",
-			"The worker did not register sticky execution.")
+			"A sticky cache needs worker protocol 1.18."), nil
+	case x.StickyCache:
+		return owner.gate("sticky_execution", "The worker did not register sticky execution.")
 	}
-	return nil
+	return nil, nil
 }
 
 func gate(reason, capability, minimum, message string) *Refusal {
@@ -64,26 +67,41 @@ func gate(reason, capability, minimum, message string) *Refusal {
 }
 
 // localGate: local activities count only for a worker that lists them and whose manifest supports them.
-func localGate(minor int64, owner *Worker) *Refusal {
+func localGate(minor int64, owner *Worker) (*Refusal, error) {
 	const feature = "local_activities"
 	if minor < 18 {
 		return gate("portable_worker_affinity_protocol_floor_unavailable", feature, "1.18",
-			"Local activities need worker protocol 1.18.")
+			"Local activities need worker protocol 1.18."), nil
 	}
-	if !owner.supports(feature) {
-		return gate("worker_capability_not_supported", feature, "1.18",
-			"The worker did not register local activities.")
+	return owner.gate(feature, "The worker did not register local activities.")
+}
+
+// gate refuses a feature that the registration does not support.
+func (w *Worker) gate(feature, message string) (*Refusal, error) {
+	supported, err := w.supports(feature)
+	if supported || err != nil {
+		return nil, err
 	}
-	return nil
+	return gate("worker_capability_not_supported", feature, "1.18", message), nil
 }
 
 // supports reports whether a registration both lists a feature and supports it by its manifest (3.2).
-func (w *Worker) supports(feature string) bool {
+func (w *Worker) supports(feature string) (bool, error) {
 	var flat []string
 	var manifest map[string]struct {
 		Supported bool `json:"supported"`
 	}
-	_ = json.Unmarshal(w.Capabilities, &flat)           // our own writing; an empty column lists nothing
-	_ = json.Unmarshal(w.CapabilityManifest, &manifest) // as above
-	return contains(flat, feature) && manifest[feature].Supported
+	err := errors.Join(decodeColumn(w.Capabilities, &flat), decodeColumn(w.CapabilityManifest, &manifest))
+	if err != nil {
+		return false, fmt.Errorf("registration of worker %s: %w", w.WorkerID, err)
+	}
+	return contains(flat, feature) && manifest[feature].Supported, nil
+}
+
+// decodeColumn decodes a stored document; an empty column has none.
+func decodeColumn(doc []byte, into any) error {
+	if len(doc) == 0 {
+		return nil
+	}
+	return json.Unmarshal(doc, into)
 }

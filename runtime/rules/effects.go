@@ -35,7 +35,8 @@ type Effects struct {
 	Registrations []Registration // upserted by token
 	Definitions   []Definition   // upserted
 	Seen          *WorkerSeen    // stored right after the commit where waiting for the registration could deadlock
-	PollReceipts  []PollReceipt  // upserted
+	DropReceipts  []PollReceipt  // deleted where they are as given
+	PollReceipts  []PollReceipt  // inserted, after the drops
 	Namespaces    []Namespace    // upserted
 }
 
@@ -55,6 +56,7 @@ func (e *Effects) Join(o *Effects) {
 	e.NewTasks, e.Tasks = append(e.NewTasks, o.NewTasks...), append(e.Tasks, o.Tasks...)
 	e.NewActs, e.Acts = append(e.NewActs, o.NewActs...), append(e.Acts, o.Acts...)
 	e.NewTries, e.Tries = append(e.NewTries, o.NewTries...), append(e.Tries, o.Tries...)
+	e.DropReceipts = append(e.DropReceipts, o.DropReceipts...)
 	e.PollReceipts = append(e.PollReceipts, o.PollReceipts...)
 	if o.Seen != nil {
 		e.Seen = o.Seen
@@ -76,7 +78,7 @@ func (e *Effects) Empty() bool {
 			len(e.NewActs)+len(e.Acts)+len(e.NewTries)+len(e.Tries)+len(e.NewTimers)+len(e.Timers)+
 			len(e.NewWaits)+len(e.Waits)+len(e.NewSignals)+len(e.Signals)+len(e.NewCommands)+
 			len(e.Commands)+len(e.NewRequests)+len(e.Registrations)+len(e.Definitions)+
-			len(e.PollReceipts)+len(e.Namespaces) == 0
+			len(e.DropReceipts)+len(e.PollReceipts)+len(e.Namespaces) == 0
 }
 
 // Fold leaves one mention of each row: one that the transition both made and changed is inserted in

@@ -18,7 +18,8 @@ var heldCases = []testCase{
 	{"Delayed", testHeldDelayed}, {"Drain", testHeldDrain}, {"Context", testHeldContext},
 	{"Reregistered", testHeldReregistered}, {"Deregistered", testHeldDeregistered}, {"Heartbeat", testHeldHeartbeat},
 	{"NoTypes", testHeldNoTypes}, {"OtherBuild", testHeldOtherBuild}, {"Fallback", testHeldFallback},
-	{"SupersededWake", testHeldSupersededWake},
+	{"SupersededWake", testHeldSupersededWake}, {"EmptyLooks", testHeldEmptyLooks},
+	{"RegisteredElsewhere", testHeldRegisteredElsewhere}, {"RegisteredMeanwhile", testHeldRegisteredMeanwhile},
 }
 
 func testHeldTimeout(t *testing.T, open Open) {

@@ -1,6 +1,7 @@
 package runtimetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"dwserver/runtime"
 	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
 )
 
 var registerCases = []testCase{
@@ -48,6 +50,14 @@ func testRegisterRefusals(t *testing.T, open Open) {
 	x.nothing("w")
 	x.register("w", prints("one"))
 	x.register("other", prints("two"))
+	broken, err := x.Store.ReadWorker(x.ctx(), "default", "w")
+	require.NoError(t, err)
+	broken.Fingerprints = []byte(`{"flow":`)
+	require.NoError(t, x.Store.Transition(x.ctx(), func(ctx context.Context, tx store.Tx) error {
+		return tx.Apply(ctx, &rules.Effects{Worker: &broken})
+	}))
+	_, err = x.Register(x.ctx(), registration("w", prints("two")))
+	require.ErrorIs(t, err, store.ErrBroken, "what cannot be read may differ")
 	x.Clock.Advance(61 * time.Second)
 	x.register("w", prints("two")) // no longer active: a new process with new code
 }

@@ -3,8 +3,11 @@ package runtimetest
 import (
 	"context"
 	"errors"
+	"fmt"
+	goruntime "runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,7 +22,8 @@ var replayCases = []testCase{
 	{"NeverExtends", testReplayNeverExtends}, {"AfterTheLease", testReplayAfterTheLease},
 	{"OtherScope", testReplayOtherScope}, {"EmptyIsNotKept", testReplayEmptyIsNotKept},
 	{"CallerGone", testReplayCallerGone}, {"Concurrent", testReplayConcurrent}, {"Pruned", testReplayPruned},
-	{"OldProtocol", testReplayOldProtocol}, {"NewRegistration", testReplayNewRegistration},
+	{"PrunedAll", testReplayPrunedAll}, {"OldProtocol", testReplayOldProtocol}, {"NewRegistration", testReplayNewRegistration},
+	{"Overtaken", testReplayOvertaken}, {"OvertakenCarried", testReplayOvertakenCarried},
 }
 
 func testReplayWorkflow(t *testing.T, open Open) {
@@ -237,4 +241,34 @@ func testReplayNewRegistration(t *testing.T, open Open) {
 	again := x.takeWorkflow("w", named("X"))
 	require.Equal(t, int64(2), again.Task.AttemptCount)
 	require.Equal(t, rules.TaskLeased, again.Task.Status)
+}
+
+// testReplayPrunedAll: however many receipts are over, the next pruning drops them all.
+func testReplayPrunedAll(t *testing.T, open Open) {
+	x := newFixture(t, open)
+	const n = 1300
+	e := &rules.Effects{}
+	for i := range n {
+		e.PollReceipts = append(e.PollReceipts, rules.PollReceipt{
+			Namespace: "default", WorkerID: "w", Kind: rules.KindWorkflow, PollRequestID: fmt.Sprint(i), PruneAt: x.now() + int64(i),
+		})
+	}
+	require.NoError(t, x.Store.Transition(x.ctx(), func(ctx context.Context, tx store.Tx) error { return tx.Apply(ctx, e) }))
+	x.Clock.Advance(31 * time.Second)
+	require.NoError(t, x.within(func(ctx context.Context) error {
+		for i := range n {
+			for ctx.Err() == nil {
+				_, err := x.Store.ReadPollReceipt(ctx, "default", "w", rules.KindWorkflow, fmt.Sprint(i))
+				if errors.Is(err, store.ErrNotFound) {
+					break
+				}
+				if err != nil {
+					return err
+				}
+				x.Clock.Elapse(time.Second)
+				goruntime.Gosched()
+			}
+		}
+		return context.Cause(ctx)
+	}))
 }

@@ -25,7 +25,29 @@ type Options struct {
 	// Probe, when set, is called before every statement of a transition and every read. Tests count
 	// with it and inject faults; it makes the store slower.
 	Probe Probe
+	// Count, when set, is told of every statement, as a probe is, and changes nothing. It is called by many
+	// goroutines at once.
+	Count func(statement string)
 }
+
+// Watched is Count and Probe as one probe, nil without either.
+func (o Options) Watched() Probe {
+	if o.Count == nil {
+		return o.Probe
+	}
+	return func(ctx context.Context, statement string) error {
+		if statement != Committed {
+			o.Count(statement)
+		}
+		if o.Probe == nil {
+			return nil
+		}
+		return o.Probe(ctx, statement)
+	}
+}
+
+// Committed is what a probe is told after a commit.
+const Committed = "COMMITTED"
 
 // LockWait is LockTimeout or its default.
 func (o Options) LockWait() time.Duration {

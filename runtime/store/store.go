@@ -186,6 +186,8 @@ type Reader interface {
 	ReadAttempt(ctx context.Context, attemptID string) (rules.Attempt, error)
 	ReadWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error)
 	ReadPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error)
+	// ReadHead is Tx.Head of committed state: a poll that finds nothing need not open a transition.
+	ReadHead(ctx context.Context, c Claim) (Head, error)
 	ReadDefinition(ctx context.Context, namespace, workflowType string) (rules.Definition, error)
 	ListRuns(ctx context.Context, workflowID string) ([]rules.Run, error) // ascending run number
 	ListOpenWaitsOf(ctx context.Context, runID string) ([]rules.Wait, error)

@@ -6,6 +6,7 @@ package wake
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -70,6 +71,8 @@ type Hub struct {
 	runs    map[string]map[chan struct{}]struct{}
 	drained bool
 	later   later
+
+	superseded atomic.Uint64
 }
 
 // New makes a hub.
@@ -199,11 +202,16 @@ func offer(w *Waiter, r Reason) {
 func (h *Hub) Supersede(namespace, workerID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.superseded.Add(1)
 	for w := range h.workers[namespace+"\x00"+workerID] {
 		h.remove(w)
 		offer(w, Superseded)
 	}
 }
+
+// Superseded counts the calls of Supersede. What was read of a registration before a poll waited still holds
+// when the count is as it was before that read.
+func (h *Hub) Superseded() uint64 { return h.superseded.Load() }
 
 // Drain ends every wait, those that begin later too.
 func (h *Hub) Drain() {

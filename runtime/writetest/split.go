@@ -78,7 +78,7 @@ var tables = []rowsOf{
 	{"DefinitionUpsert", func(e *rules.Effects, i int) {
 		e.Definitions = append(e.Definitions, rules.Definition{Namespace: "split", WorkflowType: fmt.Sprint("type", i)})
 	}},
-	{"ReceiptUpsert", func(e *rules.Effects, i int) {
+	{"ReceiptInsert", func(e *rules.Effects, i int) {
 		e.PollReceipts = append(e.PollReceipts, rules.PollReceipt{Namespace: "split", PollRequestID: fmt.Sprint("poll", i)})
 	}},
 }

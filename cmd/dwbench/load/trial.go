@@ -102,7 +102,7 @@ func (t *trial) read(ctx context.Context) (r reading, err error) {
 
 // counted names the server's counters that are reported per step, when the server has them.
 var counted = map[string]string{
-	report.Transactions: "dwserver_transitions_total",
+	report.Transactions: `dwserver_transitions_total{outcome="committed"}`, // what wrote
 	report.Statements:   "dwserver_statements_total",
 	report.Commits:      "dwserver_commits_total",
 }

@@ -66,10 +66,10 @@ func TestARowIsChangedOnceAStatement(t *testing.T) {
 		return batch.Write{SQL: pgdb.RegistrationUpsert, Args: []any{s, "namespace"}}
 	}
 	require.Equal(t, []int{2, 1}, sizes(t, []batch.Write{token("a"), token("b"), token("a")}))
-	poll := func(kind, id string) batch.Write {
-		return batch.Write{SQL: pgdb.ReceiptUpsert, Args: []any{"namespace", "worker", kind, id}}
+	definition := func(namespace, name string) batch.Write {
+		return batch.Write{SQL: pgdb.DefinitionUpsert, Args: []any{namespace, name}}
 	}
-	require.Equal(t, []int{2, 1}, sizes(t, []batch.Write{poll("workflow", "1"), poll("activity", "1"), poll("activity", "1")}))
+	require.Equal(t, []int{2, 1}, sizes(t, []batch.Write{definition("a", "1"), definition("b", "1"), definition("b", "1")}))
 }
 
 // What is found by more than its key, or deleted, goes out by itself.

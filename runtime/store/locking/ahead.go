@@ -97,6 +97,13 @@ func (a *Ahead) Forget() { *a = Ahead{} }
 
 // Wrote brings what is known up to what was written.
 func (a *Ahead) Wrote(e *rules.Effects) {
+	for i := range e.DropReceipts {
+		drop := &e.DropReceipts[i]
+		a.receipts = slices.DeleteFunc(a.receipts, func(r rules.PollReceipt) bool {
+			return r.Namespace == drop.Namespace && r.WorkerID == drop.WorkerID && r.Kind == drop.Kind &&
+				r.PollRequestID == drop.PollRequestID && r.TaskID == drop.TaskID && r.Attempt == drop.Attempt
+		})
+	}
 	a.receipts = append(a.receipts, e.PollReceipts...)
 	for _, list := range [...][]rules.Task{e.NewTasks, e.Tasks} {
 		for i := range list {

@@ -117,11 +117,33 @@ func (t *tx) lineOf(ctx context.Context, c *store.Claim) (*locking.Line, error) 
 	return t.ahead.Line(c), nil
 }
 
-// places lists the first claimable tasks of each type and build, in claim order, by one statement. It looks
-// beyond the tasks that other transactions of this process are taking.
+// places lists the first claimable tasks of each type and build. It looks beyond the tasks that other
+// transactions of this process are taking.
 func (t *tx) places(ctx context.Context, claims []store.Claim) (list []locking.Place, err error) {
+	err = t.reading(func() (err error) {
+		list, err = t.link().places(ctx, claims, 2+t.s.takes.Open())
+		return err
+	})
+	return list, err
+}
+
+// ReadHead implements store.Reader.
+func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
+	var list []locking.Place
+	db := link{stmts: &s.stmts, probe: s.opt.Probe}
+	err := s.readOn(ctx, db, func(*mysqldb.Queries) (err error) {
+		list, err = db.places(ctx, []store.Claim{c}, 1)
+		return err
+	})
+	if err != nil || len(list) == 0 {
+		return store.Head{}, cmp.Or(err, store.ErrNotFound)
+	}
+	return store.Head{Priority: list[0].Priority, OrderAt: list[0].OrderAt, TaskID: list[0].TaskID, RunID: list[0].RunID}, nil
+}
+
+// places lists so many claimable tasks of each type and build of claims, in claim order, by one statement.
+func (l link) places(ctx context.Context, claims []store.Claim, most int64) ([]locking.Place, error) {
 	header, one, _ := strings.Cut(mysqldb.TaskFindHead, "\n")
-	limit := 2 + t.s.takes.Open()
 	var parts []string
 	var args []any
 	for i := range claims {
@@ -133,22 +155,18 @@ func (t *tx) places(ctx context.Context, claims []store.Claim) (list []locking.P
 		for _, name := range c.TypeNames {
 			for _, build := range builds {
 				parts = append(parts, "("+one+")")
-				args = append(args, c.Namespace, c.TaskQueue, c.Kind, name, build, build, c.Now, c.ProtocolMinor, limit)
+				args = append(args, c.Namespace, c.TaskQueue, c.Kind, name, build, build, c.Now, c.ProtocolMinor, most)
 			}
 		}
 	}
 	if len(parts) == 0 {
 		return nil, nil
 	}
-	text := header + "\n" + strings.Join(parts, "\nUNION ALL\n")
-	err = t.reading(func() error {
-		rows, err := t.link().orPlain(len(parts) <= maxPrepared).QueryContext(ctx, text, args...)
-		if err != nil {
-			return err
-		}
-		list, err = scanPlaces(rows)
-		return err
-	})
+	rows, err := l.orPlain(len(parts) <= maxPrepared).QueryContext(ctx, header+"\n"+strings.Join(parts, "\nUNION ALL\n"), args...)
+	if err != nil {
+		return nil, err
+	}
+	list, err := scanPlaces(rows)
 	slices.SortFunc(list, func(a, b locking.Place) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.OrderAt, b.OrderAt), strings.Compare(a.TaskID, b.TaskID))
 	})

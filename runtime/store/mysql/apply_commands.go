@@ -52,8 +52,14 @@ func (t *tx) applyWorkers(e *rules.Effects) {
 }
 
 func (t *tx) applyReceipts(e *rules.Effects) {
+	each(t, e.DropReceipts, func(q *mysqldb.Queries, r *rules.PollReceipt) error {
+		return q.ReceiptDrop(t.ctx, mysqldb.ReceiptDropParams{
+			Namespace: r.Namespace, WorkerID: r.WorkerID, Kind: r.Kind, PollRequestID: r.PollRequestID,
+			TaskID: r.TaskID, Attempt: r.Attempt,
+		})
+	})
 	each(t, e.PollReceipts, func(q *mysqldb.Queries, r *rules.PollReceipt) error {
-		return q.ReceiptUpsert(t.ctx, mysqldb.ReceiptUpsertParams(*r))
+		return q.ReceiptInsert(t.ctx, mysqldb.ReceiptInsertParams(*r))
 	})
 	each(t, e.Namespaces, func(q *mysqldb.Queries, r *rules.Namespace) error {
 		return q.NamespaceUpsert(t.ctx, mysqldb.NamespaceUpsertParams(*r))

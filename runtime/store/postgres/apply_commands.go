@@ -53,8 +53,14 @@ func (t *tx) applyWorkers(e *rules.Effects) {
 }
 
 func (t *tx) applyReceipts(e *rules.Effects) {
+	each(t, e.DropReceipts, func(q *pgdb.Queries, r *rules.PollReceipt) error {
+		return q.ReceiptDrop(t.ctx, pgdb.ReceiptDropParams{
+			Namespace: r.Namespace, WorkerID: r.WorkerID, Kind: r.Kind, PollRequestID: r.PollRequestID,
+			TaskID: r.TaskID, Attempt: r.Attempt,
+		})
+	})
 	each(t, e.PollReceipts, func(q *pgdb.Queries, r *rules.PollReceipt) error {
-		return q.ReceiptUpsert(t.ctx, pgdb.ReceiptUpsertParams(*r))
+		return q.ReceiptInsert(t.ctx, pgdb.ReceiptInsertParams(*r))
 	})
 	each(t, e.Namespaces, func(q *pgdb.Queries, r *rules.Namespace) error {
 		return q.NamespaceUpsert(t.ctx, pgdb.NamespaceUpsertParams(*r))

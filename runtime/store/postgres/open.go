@@ -50,6 +50,7 @@ type Store struct {
 // Open connects to the database of a URL, creates its schema when it is empty and upgrades it when
 // opt allows. Errors: store.ErrUnavailable, store.ErrSchema.
 func Open(ctx context.Context, dbURL string, opt store.Options) (*Store, error) {
+	opt.Probe, opt.Count = opt.Watched(), nil
 	cfg, err := config(dbURL, opt)
 	if err != nil {
 		return nil, err

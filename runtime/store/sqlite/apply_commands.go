@@ -46,6 +46,7 @@ func (t *tx) applyCommands(e *rules.Effects) error {
 
 func (t *tx) applyWorkers(e *rules.Effects) error {
 	if w := e.Worker; w != nil {
+		t.reregisters(w.Namespace, w.WorkerID)
 		err := t.q.WorkerUpsert(t.ctx, sqlitedb.WorkerUpsertParams(rows.Worker(*w)))
 		if err = t.put("worker", w.WorkerID, err); err != nil {
 			return err
@@ -53,6 +54,7 @@ func (t *tx) applyWorkers(e *rules.Effects) error {
 		wrote(t.cache, &t.cache.workers, workerKey(w.Namespace, w.WorkerID), *w)
 	}
 	if w := e.RemoveWorker; w != nil {
+		t.reregisters(w.Namespace, w.WorkerID)
 		n, err := t.q.WorkerDelete(t.ctx, sqlitedb.WorkerDeleteParams{
 			Namespace: w.Namespace, WorkerID: w.WorkerID, Generation: w.Generation,
 		})
@@ -62,6 +64,7 @@ func (t *tx) applyWorkers(e *rules.Effects) error {
 		t.cache.workers.forget(workerKey(w.Namespace, w.WorkerID))
 	}
 	if w := e.Seen; w != nil {
+		t.reregisters(w.Namespace, w.WorkerID)
 		t.cache.workers.forget(workerKey(w.Namespace, w.WorkerID))
 		err := t.q.WorkerSeen(t.ctx, sqlitedb.WorkerSeenParams{LastSeenAt: w.At, Namespace: w.Namespace, WorkerID: w.WorkerID})
 		if err = t.put("worker", w.WorkerID, err); err != nil {
@@ -83,9 +86,24 @@ func (t *tx) applyWorkers(e *rules.Effects) error {
 	return nil
 }
 
+// reregisters notes a registration that readers will have to read anew.
+func (t *tx) reregisters(namespace, workerID string) {
+	t.w.workers = append(t.w.workers, workerKey(namespace, workerID))
+}
+
 func (t *tx) applyReceipts(e *rules.Effects) error {
+	for i := range e.DropReceipts {
+		r := &e.DropReceipts[i]
+		err := t.q.ReceiptDrop(t.ctx, sqlitedb.ReceiptDropParams{
+			Namespace: r.Namespace, WorkerID: r.WorkerID, Kind: r.Kind, PollRequestID: r.PollRequestID,
+			TaskID: r.TaskID, Attempt: r.Attempt,
+		})
+		if err = t.put("pollreceipt", r.PollRequestID, err); err != nil {
+			return err
+		}
+	}
 	for i := range e.PollReceipts {
-		err := t.q.ReceiptUpsert(t.ctx, sqlitedb.ReceiptUpsertParams(e.PollReceipts[i]))
+		err := t.q.ReceiptInsert(t.ctx, sqlitedb.ReceiptInsertParams(e.PollReceipts[i]))
 		if err = t.put("pollreceipt", e.PollReceipts[i].PollRequestID, err); err != nil {
 			return err
 		}

@@ -1,9 +1,6 @@
 package sqlite
 
-import (
-	"dwserver/runtime/rules"
-	"dwserver/runtime/store"
-)
+import "dwserver/runtime/rules"
 
 // caches hold rows as the writer's transaction sees them, so that the rows a run's steps keep coming
 // back to are read once: reading a row costs as much as writing two. Only the writer uses them; no
@@ -30,9 +27,9 @@ const (
 	cachedWorkers = 512
 )
 
-// newCaches makes empty caches, or under a probe ones that hold nothing, so that every read is seen.
-func newCaches(probe store.Probe) *caches {
-	if probe != nil {
+// newCaches makes empty caches; those that keep nothing are for tests that have to see every read.
+func newCaches(keep bool) *caches {
+	if !keep {
 		return &caches{}
 	}
 	return &caches{

@@ -8,9 +8,10 @@ import (
 	"dwserver/runtime/store"
 )
 
-// A group is one SQLite transaction shared by the jobs that queued up: BEGIN IMMEDIATE, each
-// member in turn, COMMIT, and only then the answers. The first member that writes needs no
-// savepoint, as undoing it leaves an empty transaction; every later one gets its own.
+// A group is one SQLite transaction shared by the jobs that queued up: BEGIN IMMEDIATE, each member in turn,
+// COMMIT, and only then the answers. Almost no member fails once it has written, and savepoints cost: a copy of every
+// page that each member changes. So there are none at first. A member that has to be undone after others have
+// written takes the transaction with it, and the others run again, in a careful group where each has a savepoint.
 
 // group runs first and whatever is queued by then, at most groupMax jobs.
 func (w *writer) group(first *job) {
@@ -18,7 +19,8 @@ func (w *writer) group(first *job) {
 		first.finish(classify(err))
 		return
 	}
-	w.members = w.members[:0]
+	w.careful = first.tries > 0
+	w.members, w.workers = w.members[:0], w.workers[:0]
 	dirty := false // an earlier member's writes are in the transaction
 	for j := first; j != nil; j = w.next() {
 		w.members = append(w.members, j)
@@ -29,7 +31,7 @@ func (w *writer) group(first *job) {
 		}
 		dirty = dirty || changed
 	}
-	w.commit()
+	w.commit(dirty)
 }
 
 // next is the next waiting job, nil when there is none or the group is full.
@@ -37,12 +39,22 @@ func (w *writer) next() *job {
 	if len(w.members) >= groupMax {
 		return nil
 	}
+	if len(w.redo) > 0 {
+		return w.again()
+	}
 	select {
 	case j := <-w.jobs:
 		return j
 	default:
 		return nil
 	}
+}
+
+// again takes the next job whose group was lost.
+func (w *writer) again() *job {
+	j := w.redo[0]
+	w.redo = w.redo[1:]
+	return j
 }
 
 // begin opens the transaction, on a new connection when the old one is beyond use.
@@ -90,9 +102,13 @@ func (j *job) call(t *tx) {
 	j.exited = false
 }
 
-// commit commits the group and answers every member.
-func (w *writer) commit() {
-	err := w.verbs.commit.run()
+// commit commits the group and answers every member. Where nothing was written there is nothing to commit.
+func (w *writer) commit(dirty bool) {
+	end := &w.verbs.commit
+	if !dirty {
+		end = &w.verbs.rollback
+	}
+	err := end.run()
 	if err != nil {
 		err = classifyCommit(err)
 		w.tx.cache.clear()
@@ -101,6 +117,7 @@ func (w *writer) commit() {
 	} else if w.probe != nil {
 		err = w.probe(context.Background(), "COMMITTED")
 	}
+	w.registered.changed(w.workers)
 	for _, j := range w.members {
 		if j.err == nil {
 			j.err = err
@@ -110,7 +127,7 @@ func (w *writer) commit() {
 }
 
 // abandon ends a group whose transaction was lost through its last member: members that had
-// succeeded run again, once, in a later group.
+// succeeded run again, twice at most, in a later group.
 func (w *writer) abandon(lost error) {
 	w.tx.cache.clear()
 	_ = w.verbs.rollback.run()
@@ -118,7 +135,7 @@ func (w *writer) abandon(lost error) {
 		switch {
 		case j.err != nil || j.panic != nil || j.exited:
 			close(j.done)
-		case j.tries > 0:
+		case j.tries > 1:
 			j.finish(fmt.Errorf("%w: group lost: %w", store.ErrUnavailable, lost))
 		default:
 			j.tries++

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	_ "modernc.org/sqlite" // driver "sqlite"
-
 	"dwserver/runtime/store/schema"
 )
 

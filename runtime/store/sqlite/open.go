@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	driver "modernc.org/sqlite" // also registers itself with database/sql as "sqlite"
+
 	"dwserver/gen/sqliteraw"
 	"dwserver/runtime/store"
 )
@@ -37,23 +39,36 @@ func Open(ctx context.Context, dbURL string, opt store.Options) (*Store, error) 
 		return nil, err
 	}
 	s := &Store{unlock: f.unlock}
-	if err := s.open(ctx, f.path, opt.Probe); err != nil {
+	if err := s.open(ctx, f.path, opt); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, path string, probe store.Probe) (err error) {
+func (s *Store) open(ctx context.Context, path string, opt store.Options) (err error) {
+	if err = syncData(); err != nil {
+		return err
+	}
 	if err = upgrade(ctx, path); err != nil {
 		return err
 	}
-	if s.writer, err = startWriter(path, probe); err != nil {
+	if s.writer, err = startWriter(path, opt.Watched(), opt.Probe == nil); err != nil {
 		return err
 	}
-	if s.pool, err = openPool(path, readers, probe); err != nil {
+	if s.pool, err = openPool(path, readers, opt.Watched()); err != nil {
 		return err
 	}
 	s.reads = reads{q: sqliteraw.New(s.pool)}
+	return nil
+}
+
+// syncData makes SQLite sync with fdatasync where there is one, as its own builds for Linux do: with the data goes
+// what is needed to find it, the file's size above all, but not its times, which a journaling file system would
+// make every commit wait for.
+func syncData() error {
+	if _, err := driver.Fdatasync(true); err != nil && !errors.Is(err, driver.ErrFdatasyncUnavailable) {
+		return fmt.Errorf("sqlite: %w", err)
+	}
 	return nil
 }
 

@@ -47,12 +47,24 @@ func (s *Store) ReadAttempt(ctx context.Context, attemptID string) (rules.Attemp
 }
 
 func (s *Store) ReadWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error) {
+	known, key := s.writer.registered, workerKey(namespace, workerID)
+	worker, ok, changes := known.get(key)
+	if ok {
+		return worker, ctx.Err()
+	}
 	row, err := s.q.WorkerGet(s.during(ctx), sqlitedb.WorkerGetParams{Namespace: namespace, WorkerID: workerID})
+	if err == nil && s.writer.keep {
+		known.put(key, rules.Worker(row), changes)
+	}
 	return rules.Worker(row), s.end(err)
 }
 
 func (s *Store) ReadPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error) {
 	return s.GetPollReceipt(ctx, namespace, workerID, kind, pollRequestID)
+}
+
+func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
+	return s.Head(ctx, c)
 }
 
 func (s *Store) ReadDefinition(ctx context.Context, namespace, workflowType string) (rules.Definition, error) {

@@ -26,12 +26,12 @@ func (t *tx) start(ctx context.Context, dirty bool) {
 	t.cache.begin()
 }
 
-// writing opens the member's savepoint before its first write when others' writes precede it.
+// writing opens the member's savepoint before its first write, in a careful group, when others' writes precede it.
 func (t *tx) writing() error {
 	if t.wrote {
 		return nil
 	}
-	if t.dirty {
+	if t.dirty && t.w.careful {
 		if err := t.w.verbs.mark.run(); err != nil {
 			return t.end(err)
 		}
@@ -49,6 +49,8 @@ func (t *tx) keep() error {
 	return err
 }
 
+var errShared = errors.New("the writes of a member that failed stand among others'")
+
 // undo removes the member's writes. Its error means that the transaction is lost.
 func (t *tx) undo() error {
 	if !t.wrote {
@@ -61,6 +63,9 @@ func (t *tx) undo() error {
 			err = t.w.verbs.keep.run()
 		}
 		return err
+	}
+	if t.dirty {
+		return errShared
 	}
 	// Nothing else is in the transaction. SQLite may have rolled it back already, so only BEGIN tells.
 	_ = t.w.verbs.rollback.run()

@@ -33,10 +33,15 @@ type writer struct {
 	conn  *session
 	verbs verbs
 	probe store.Probe
-	tx    tx // reused by every job
+	keep  bool // rows of the transaction: nobody asks for every read
+	tx    tx   // reused by every job
+
+	registered *registered // for readers
+	workers    []string    // registrations that the group changes
 
 	jobs    chan *job
 	members []*job // of the running group
+	careful bool   // the running group gives members savepoints
 	redo    []*job // jobs whose group was lost through another's fault
 	stop    chan struct{}
 	over    chan struct{}
@@ -66,8 +71,8 @@ func (v *verb) run() error {
 	return v.stmt.End()
 }
 
-func startWriter(path string, probe store.Probe) (*writer, error) {
-	w := &writer{path: path, probe: probe, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
+func startWriter(path string, probe store.Probe, keep bool) (*writer, error) {
+	w := &writer{path: path, probe: probe, keep: keep, registered: &registered{}, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
 	if err := w.connect(); err != nil {
 		return nil, err
 	}
@@ -83,7 +88,7 @@ func (w *writer) connect() (err error) {
 	if err := w.prepare(); err != nil {
 		return errors.Join(err, w.disconnect())
 	}
-	w.tx = tx{reads: reads{q: sqliteraw.New(w)}, w: w, cache: newCaches(w.probe)}
+	w.tx = tx{reads: reads{q: sqliteraw.New(w)}, w: w, cache: newCaches(w.keep)}
 	return nil
 }
 
@@ -152,9 +157,7 @@ func (w *writer) loop() {
 	}()
 	for {
 		if len(w.redo) > 0 {
-			j := w.redo[0]
-			w.redo = w.redo[1:]
-			w.group(j)
+			w.group(w.again())
 			continue
 		}
 		select {

@@ -26,11 +26,16 @@ func (x *suite) claim(t *testing.T, c store.Claim) (task rules.Task) {
 	if c.Now == 0 {
 		c.Now = 1000
 	}
+	head, err := x.ReadHead(t.Context(), c)
+	require.NoError(t, err)
 	x.inside(t, func(ctx context.Context, tx store.Tx) {
-		var err error
+		inside, err := tx.Head(ctx, c)
+		require.NoError(t, err)
+		require.Equal(t, head, inside)
 		task, err = lease(ctx, tx, c, "worker")
 		require.NoError(t, err)
 	})
+	require.Equal(t, store.Head{Priority: task.Priority, OrderAt: task.OrderAt, TaskID: task.TaskID, RunID: task.RunID}, head)
 	return task
 }
 
@@ -39,8 +44,12 @@ func (x *suite) claimNone(t *testing.T, c store.Claim) {
 	if c.Now == 0 {
 		c.Now = 1000
 	}
+	_, err := x.ReadHead(t.Context(), c)
+	require.ErrorIs(t, err, store.ErrNotFound)
 	x.inside(t, func(ctx context.Context, tx store.Tx) {
-		_, err := tx.Claim(ctx, c)
+		_, err := tx.Head(ctx, c)
+		require.ErrorIs(t, err, store.ErrNotFound)
+		_, err = tx.Claim(ctx, c)
 		require.ErrorIs(t, err, store.ErrNotFound)
 	})
 }

@@ -63,8 +63,15 @@ func testUpserts(t *testing.T, x *suite) {
 		first, second := fill[rules.PollReceipt](x.last.Add(1)), fill[rules.PollReceipt](x.last.Add(1))
 		second.Namespace, second.WorkerID = first.Namespace, first.WorkerID
 		second.Kind, second.PollRequestID = first.Kind, first.PollRequestID
-		for _, p := range []rules.PollReceipt{first, second} {
-			x.apply(t, &rules.Effects{PollReceipts: []rules.PollReceipt{p}})
+		for i, p := range []rules.PollReceipt{first, second} {
+			e := &rules.Effects{PollReceipts: []rules.PollReceipt{p}}
+			if i > 0 {
+				require.ErrorIs(t, x.try(t, e), store.ErrConflict, "taken")
+				e.DropReceipts = []rules.PollReceipt{p}
+				require.ErrorIs(t, x.try(t, e), store.ErrConflict, "not as it was read")
+				e.DropReceipts = []rules.PollReceipt{first}
+			}
+			x.apply(t, e)
 			got, err := x.ReadPollReceipt(t.Context(), p.Namespace, p.WorkerID, p.Kind, p.PollRequestID)
 			require.NoError(t, err)
 			require.Equal(t, p, got)

@@ -37,7 +37,7 @@ func Open(path string, flags int32) (*Conn, error) {
 		c.release()
 		return nil, &Error{Code: sqlite3.SQLITE_NOMEM, Message: "out of memory"}
 	}
-	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, handle, flags|sqlite3.SQLITE_OPEN_NOMUTEX, 0)
+	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, handle, flags|sqlite3.SQLITE_OPEN_NOMUTEX, layer())
 	c.db = *(*uintptr)(pointer(handle)) // SQLite makes one for its message even when it fails
 	c.arena.reset()
 	if rc != sqlite3.SQLITE_OK {

@@ -1,0 +1,77 @@
+package runtimetest
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"dwserver/runtime"
+	"dwserver/runtime/store"
+)
+
+// watch calls fn before every statement.
+func (x *fixture) watch(fn func(statement string)) {
+	probe := store.Probe(func(_ context.Context, statement string) error {
+		fn(statement)
+		return nil
+	})
+	x.probe.Store(&probe)
+	x.Cleanup(x.healthy)
+}
+
+// testHeldEmptyLooks: a poll that finds nothing opens no write transaction, neither when it comes nor when
+// it looks again; one that is woken opens one, and asks nothing before.
+func testHeldEmptyLooks(t *testing.T, open Open) {
+	x := newFixture(t, open)
+	x.register("w")
+	var begun, asked atomic.Int64
+	x.watch(func(statement string) {
+		switch statement {
+		case "WorkerShare": // first in every claim
+			begun.Add(1)
+		case "TaskFindClaimable", "TaskFindHead", "TaskFindHeads":
+			asked.Add(1)
+		}
+	})
+	result, err := x.PollWorkflowTask(x.ctx(), poll("w"))
+	require.NoError(t, err)
+	require.Equal(t, runtime.PollEmpty, result.Status)
+	require.Zero(t, begun.Load())
+	require.Equal(t, int64(1), asked.Load())
+	a := x.ask(x.PollWorkflowTask, poll("w", held))
+	x.held(1)
+	x.begun("wf")
+	require.Equal(t, "wf", a.answer().Workflow.Task.WorkflowID)
+	require.Equal(t, int64(1), begun.Load())
+}
+
+// testHeldRegisteredElsewhere: a registration that this process does not hear of ends a held poll when it
+// looks again, also where there is nothing to lease.
+func testHeldRegisteredElsewhere(t *testing.T, open Open) {
+	x := newFixture(t, open)
+	x.register("w")
+	a := x.ask(x.PollWorkflowTask, poll("w", held))
+	x.held(1)
+	deaf := runtime.New(x.Store, x.options) // as another process that cannot tell this one
+	_, err := deaf.Register(x.ctx(), registration("w"))
+	require.NoError(t, err)
+	x.passes(a, int(x.Store.WakeInterval()/1_000_000))
+	require.Equal(t, runtime.PollStaleRegistration, a.answer().Status)
+}
+
+// testHeldRegisteredMeanwhile: a registration between a poll's admission and its wait is noticed at once.
+func testHeldRegisteredMeanwhile(t *testing.T, open Open) {
+	x := newFixture(t, open)
+	x.register("w")
+	var once atomic.Bool
+	x.watch(func(statement string) {
+		if statement == "ReceiptGet" && once.CompareAndSwap(false, true) { // admitted, not yet waiting
+			_, err := x.Register(x.ctx(), registration("w"))
+			require.NoError(t, err)
+		}
+	})
+	a := x.ask(x.PollWorkflowTask, poll("w", held, named("X")))
+	require.Equal(t, runtime.PollStaleRegistration, a.answer().Status)
+}
