@@ -99,9 +99,10 @@ func (e *Engine) lockWorkflowTask(ctx context.Context, tx store.Tx, f *WorkflowF
 	return l, err
 }
 
-// repeatedCompletion answers a completion of a task that has a receipt (8.1).
+// repeatedCompletion answers a completion of a task that has a receipt (8.1). One of another owner or attempt is
+// no repeat (worker-plane.md 5.4): its worker lost the task, and is told what the fence says of that.
 func repeatedCompletion(req *CompleteWorkflowTaskRequest, l *store.Locked, result *CompleteWorkflowTaskResult) (bool, error) {
-	if len(l.Task.Receipt) == 0 {
+	if len(l.Task.Receipt) == 0 || l.Task.LeaseOwner != req.LeaseOwner || l.Task.AttemptCount != req.Attempt {
 		return false, nil
 	}
 	if !bytes.Equal(l.Task.Receipt, req.BodyDigest) {

@@ -66,6 +66,16 @@ func testFenceWorkflow(t *testing.T, open Open) {
 		}
 		require.Equal(t, rules.TaskCompleted, x.refusal("task_not_leased", err).Fields["task_status"])
 	})
+	// Who lost the task to another that completed it repeats nothing.
+	for _, change := range []func(*runtime.WorkflowFence){
+		func(f *runtime.WorkflowFence) { f.LeaseOwner = "v" }, func(f *runtime.WorkflowFence) { f.Attempt = 9 },
+	} {
+		f := good
+		change(&f)
+		x.everyWorkflowOperation(f, func(operation string, err error) {
+			require.Equal(t, rules.TaskCompleted, x.refusal("task_not_leased", err).Fields["task_status"], operation)
+		})
+	}
 }
 
 // testFenceClosed: the owner of a task of a run that was closed learns so, typed and final (R75).

@@ -238,7 +238,7 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 	}
 	for _, text := range []string{"ROLLBACK TO SAVEPOINT " + name, "RELEASE SAVEPOINT " + name} {
 		if _, err := (plain{t.link()}).ExecContext(t.ctx, text); err != nil {
-			t.fault = failed // what failed came before the savepoint, and there is no going back to it
+			t.fault = afterRollback(t.ctx, err, failed)
 			break
 		}
 	}

@@ -194,8 +194,19 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 	if t.fault != nil {
 		return failed
 	}
-	if err := t.simple(t.ctx, "ROLLBACK TO "+name+"; RELEASE "+name); err != nil {
-		t.fault = failed // what failed came before the savepoint, and there is no going back to it
+	if err := t.back(name); err != nil {
+		t.fault = afterRollback(t.ctx, err, failed)
 	}
 	return failed
+}
+
+// back undoes what was sent since a savepoint.
+func (t *tx) back(name string) error {
+	text := "ROLLBACK TO " + name
+	if probe := t.s.opt.Probe; probe != nil {
+		if err := probe(t.ctx, text); err != nil {
+			return err
+		}
+	}
+	return t.simple(t.ctx, text+"; RELEASE "+name)
 }
