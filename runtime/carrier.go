@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
 )
 
 // CarriedPoll is a poll that rides on a completion (carried-polls.md 1). Invalid says that the object

@@ -56,6 +56,7 @@ func (e *Effects) Join(o *Effects) {
 	e.NewTasks, e.Tasks = append(e.NewTasks, o.NewTasks...), append(e.Tasks, o.Tasks...)
 	e.NewActs, e.Acts = append(e.NewActs, o.NewActs...), append(e.Acts, o.Acts...)
 	e.NewTries, e.Tries = append(e.NewTries, o.NewTries...), append(e.Tries, o.Tries...)
+	e.DropReceipts = append(e.DropReceipts, o.DropReceipts...)
 	e.PollReceipts = append(e.PollReceipts, o.PollReceipts...)
 	if o.Seen != nil {
 		e.Seen = o.Seen

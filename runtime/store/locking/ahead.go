@@ -79,22 +79,6 @@ func (l *Line) First(takes *Takes) *Place {
 	return nil
 }
 
-// Head is the first task of a line that nobody in this process is taking; takes is nil for the first of all.
-// Errors: store.ErrNotFound.
-func (l *Line) Head(takes *Takes) (store.Head, error) {
-	var h *Place
-	switch {
-	case takes != nil:
-		h = l.First(takes)
-	case len(l.Tasks) > 0:
-		h = &l.Tasks[0]
-	}
-	if h == nil {
-		return store.Head{}, store.ErrNotFound
-	}
-	return store.Head{Priority: h.Priority, OrderAt: h.OrderAt, TaskID: h.TaskID, RunID: h.RunID}, nil
-}
-
 // Line is the line of a claim, nil when it is not known.
 func (a *Ahead) Line(c *store.Claim) *Line {
 	for _, l := range a.lines {
@@ -113,11 +97,13 @@ func (a *Ahead) Forget() { *a = Ahead{} }
 
 // Wrote brings what is known up to what was written.
 func (a *Ahead) Wrote(e *rules.Effects) {
-	a.receipts = slices.DeleteFunc(a.receipts, func(r rules.PollReceipt) bool {
-		return slices.ContainsFunc(e.DropReceipts, func(d rules.PollReceipt) bool {
-			return d.Namespace == r.Namespace && d.WorkerID == r.WorkerID && d.Kind == r.Kind && d.PollRequestID == r.PollRequestID
+	for i := range e.DropReceipts {
+		drop := &e.DropReceipts[i]
+		a.receipts = slices.DeleteFunc(a.receipts, func(r rules.PollReceipt) bool {
+			return r.Namespace == drop.Namespace && r.WorkerID == drop.WorkerID && r.Kind == drop.Kind &&
+				r.PollRequestID == drop.PollRequestID && r.TaskID == drop.TaskID && r.Attempt == drop.Attempt
 		})
-	})
+	}
 	a.receipts = append(a.receipts, e.PollReceipts...)
 	for _, list := range [...][]rules.Task{e.NewTasks, e.Tasks} {
 		for i := range list {

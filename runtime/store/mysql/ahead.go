@@ -117,24 +117,35 @@ func (t *tx) lineOf(ctx context.Context, c *store.Claim) (*locking.Line, error) 
 	return t.ahead.Line(c), nil
 }
 
-// places lists the first claimable tasks of each type and build, in claim order, by one statement.
+// places lists the first claimable tasks of each type and build. It looks beyond the tasks that other
+// transactions of this process are taking.
 func (t *tx) places(ctx context.Context, claims []store.Claim) (list []locking.Place, err error) {
-	text, args, parts := searchOf(claims, 2+t.s.takes.Open()) // beyond what is being taken
-	if parts == 0 {
-		return nil, nil
-	}
 	err = t.reading(func() (err error) {
-		list, err = readPlaces(ctx, t.link().orPlain(parts <= maxPrepared), text, args)
+		list, err = t.link().places(ctx, claims, 2+t.s.takes.Open())
 		return err
 	})
 	return list, err
 }
 
-// searchOf is the statement that finds the first tasks of claims, a limited number of each type and build, and
-// how many searches it joins.
-func searchOf(claims []store.Claim, limit int64) (text string, args []any, parts int) {
+// ReadHead implements store.Reader.
+func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
+	var list []locking.Place
+	db := link{stmts: &s.stmts, probe: s.opt.Probe}
+	err := s.readOn(ctx, db, func(*mysqldb.Queries) (err error) {
+		list, err = db.places(ctx, []store.Claim{c}, 1)
+		return err
+	})
+	if err != nil || len(list) == 0 {
+		return store.Head{}, cmp.Or(err, store.ErrNotFound)
+	}
+	return store.Head{Priority: list[0].Priority, OrderAt: list[0].OrderAt, TaskID: list[0].TaskID, RunID: list[0].RunID}, nil
+}
+
+// places lists so many claimable tasks of each type and build of claims, in claim order, by one statement.
+func (l link) places(ctx context.Context, claims []store.Claim, most int64) ([]locking.Place, error) {
 	header, one, _ := strings.Cut(mysqldb.TaskFindHead, "\n")
-	var list []string
+	var parts []string
+	var args []any
 	for i := range claims {
 		c := &claims[i]
 		builds := []string{"", c.BuildID}
@@ -143,16 +154,15 @@ func searchOf(claims []store.Claim, limit int64) (text string, args []any, parts
 		}
 		for _, name := range c.TypeNames {
 			for _, build := range builds {
-				list = append(list, "("+one+")")
-				args = append(args, c.Namespace, c.TaskQueue, c.Kind, name, build, build, c.Now, c.ProtocolMinor, limit)
+				parts = append(parts, "("+one+")")
+				args = append(args, c.Namespace, c.TaskQueue, c.Kind, name, build, build, c.Now, c.ProtocolMinor, most)
 			}
 		}
 	}
-	return header + "\n" + strings.Join(list, "\nUNION ALL\n"), args, len(list)
-}
-
-func readPlaces(ctx context.Context, db mysqldb.DBTX, text string, args []any) ([]locking.Place, error) {
-	rows, err := db.QueryContext(ctx, text, args...)
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	rows, err := l.orPlain(len(parts) <= maxPrepared).QueryContext(ctx, header+"\n"+strings.Join(parts, "\nUNION ALL\n"), args...)
 	if err != nil {
 		return nil, err
 	}

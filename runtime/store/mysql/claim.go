@@ -111,27 +111,11 @@ func (t *tx) Head(ctx context.Context, c store.Claim) (store.Head, error) {
 	if err != nil {
 		return store.Head{}, err
 	}
-	return line.Head(&t.s.takes)
-}
-
-// ReadHead implements store.Reader. What other transactions are taking counts: they may fail, and nobody would
-// tell the poll that looked meanwhile.
-func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
-	line := &locking.Line{Claim: c}
-	text, args, parts := searchOf([]store.Claim{c}, 1)
-	if parts == 0 {
+	h := line.First(&t.s.takes)
+	if h == nil {
 		return store.Head{}, store.ErrNotFound
 	}
-	db := link{stmts: &s.stmts, probe: s.opt.Probe}.orPlain(parts <= maxPrepared)
-	err := s.readOn(ctx, db, func(*mysqldb.Queries) error {
-		places, err := readPlaces(ctx, db, text, args)
-		line.Fill(places)
-		return err
-	})
-	if err != nil {
-		return store.Head{}, err
-	}
-	return line.Head(nil)
+	return store.Head{Priority: h.Priority, OrderAt: h.OrderAt, TaskID: h.TaskID, RunID: h.RunID}, nil
 }
 
 // firstFree locks the first task of a type and build that no other claim has.

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 
 	"dwserver/gen/pgdb"
@@ -77,7 +78,11 @@ func (t *tx) headsAhead(p *pipe, claims []store.Claim) {
 // headsOf fills lines that one statement can look for. It looks beyond the tasks that other transactions of
 // this process are taking.
 func (t *tx) headsOf(p *pipe, lines []*locking.Line) {
-	arg := headsArg(lines, 2+t.s.takes.Open())
+	claims := make([]*store.Claim, len(lines))
+	for i, l := range lines {
+		claims[i] = &l.Claim
+	}
+	arg := headsArg(2+t.s.takes.Open(), claims...)
 	p.load(func(q *pgdb.Queries) error {
 		rows, err := q.TaskFindHeads(t.ctx, arg)
 		for _, l := range lines {
@@ -87,24 +92,40 @@ func (t *tx) headsOf(p *pipe, lines []*locking.Line) {
 	}, nil)
 }
 
-// headsArg asks for the first tasks of lines that differ in kind and types only.
-func headsArg(lines []*locking.Line, rows int64) pgdb.TaskFindHeadsParams {
-	c := &lines[0].Claim
+// headsArg asks for so many tasks of each type and build of claims.
+func headsArg(most int64, claims ...*store.Claim) pgdb.TaskFindHeadsParams {
+	first := claims[0]
 	arg := pgdb.TaskFindHeadsParams{
-		ActivityTypes: []string{}, WorkflowTypes: []string{}, Builds: []string{""}, Namespace: c.Namespace, TaskQueue: c.TaskQueue,
-		Now: c.Now, ProtocolMinor: c.ProtocolMinor, MaxRows: rows,
+		ActivityTypes: []string{}, WorkflowTypes: []string{}, Builds: []string{""}, Namespace: first.Namespace,
+		TaskQueue: first.TaskQueue, Now: first.Now, ProtocolMinor: first.ProtocolMinor, MaxRows: most,
 	}
-	if c.BuildID != "" {
-		arg.Builds = append(arg.Builds, c.BuildID)
+	if first.BuildID != "" {
+		arg.Builds = append(arg.Builds, first.BuildID)
 	}
-	for _, l := range lines {
-		if l.Claim.Kind == rules.KindActivity {
-			arg.ActivityTypes = l.Claim.TypeNames
+	for _, c := range claims {
+		if c.Kind == rules.KindActivity {
+			arg.ActivityTypes = c.TypeNames
 		} else {
-			arg.WorkflowTypes = l.Claim.TypeNames
+			arg.WorkflowTypes = c.TypeNames
 		}
 	}
 	return arg
+}
+
+// ReadHead implements store.Reader.
+func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
+	if len(c.TypeNames) == 0 {
+		return store.Head{}, store.ErrNotFound
+	}
+	var rows []pgdb.TaskFindHeadsRow
+	err := s.run(ctx, func(q *pgdb.Queries) (err error) {
+		rows, err = q.TaskFindHeads(ctx, headsArg(1, &c))
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return store.Head{}, cmp.Or(err, store.ErrNotFound)
+	}
+	return store.Head{Priority: rows[0].Priority, OrderAt: rows[0].OrderAt, TaskID: rows[0].TaskID, RunID: rows[0].RunID}, nil
 }
 
 // lineOf is the line of a claim, looked for when it is not known.

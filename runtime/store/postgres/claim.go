@@ -88,26 +88,11 @@ func (t *tx) Head(_ context.Context, c store.Claim) (store.Head, error) {
 	if err != nil {
 		return store.Head{}, err
 	}
-	return line.Head(&t.s.takes)
-}
-
-// ReadHead implements store.Reader. What other transactions are taking counts: they may fail, and nobody would
-// tell the poll that looked meanwhile.
-func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
-	if len(c.TypeNames) == 0 {
+	h := line.First(&t.s.takes)
+	if h == nil {
 		return store.Head{}, store.ErrNotFound
 	}
-	line := &locking.Line{Claim: c}
-	arg := headsArg([]*locking.Line{line}, 1)
-	err := s.run(ctx, func(q *pgdb.Queries) error {
-		rows, err := q.TaskFindHeads(ctx, arg)
-		line.Fill(all(rows, asPlace))
-		return err
-	})
-	if err != nil {
-		return store.Head{}, err
-	}
-	return line.Head(nil)
+	return store.Head{Priority: h.Priority, OrderAt: h.OrderAt, TaskID: h.TaskID, RunID: h.RunID}, nil
 }
 
 // claimTask locks a task that was found, with its run, and loads what belongs to it.
