@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOL := CGO_ENABLED=0 go tool -modfile=cmd/gen/tools.mod
 LINT := CGO_ENABLED=0 go tool -modfile=cmd/gen/lint.mod golangci-lint
 
-.PHONY: help run build test soak crash test-sqlite generate generate-check lint vectors bench sdk-python sdk-rust
+.PHONY: help run build test soak crash test-sqlite generate generate-check lint vectors bench sdk-python sdk-python-engines sdk-rust
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ bench: ## Measure this machine; see docs/benchmarks.md
 
 sdk-python: ## Run the published Python SDK against a real server (needs python3 with venv)
 	vectors/sdk-python/run.sh
+
+sdk-python-engines: ## The same on SQLite, PostgreSQL and MariaDB
+	DW_TEST_SDK=python CGO_ENABLED=0 go test -count=1 -timeout 15m -run '^TestPythonSDK$$' -v ./vectors
 
 sdk-rust: ## Run the published Rust SDK against a real server (needs cargo; not part of .ci/run)
 	vectors/sdk-rust/run.sh

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"path/filepath"
+	"os"
 	"strconv"
 	"sync"
 	"testing"
@@ -17,18 +17,14 @@ import (
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 	"dwserver/runtime/store/open"
+	"dwserver/runtime/store/storetest/cluster"
 
 	"github.com/stretchr/testify/require"
 )
 
-// engines open an empty database for one test, by engine.
-var engines = map[string]func(t *testing.T) store.Store{
-	"sqlite": func(t *testing.T) store.Store {
-		t.Helper()
-		return opened(t, "sqlite://"+filepath.Join(t.TempDir(), "test.db"))
-	},
-}
+func TestMain(m *testing.M) { os.Exit(cluster.Run(m)) }
 
+// opened opens a database until the test ends.
 func opened(t *testing.T, url string) store.Store {
 	t.Helper()
 	st, err := open.Store(t.Context(), url, store.Options{})
@@ -40,18 +36,16 @@ func opened(t *testing.T, url string) store.Store {
 // engine is one run of a test on one database engine.
 type engine struct {
 	*testing.T
-	empty func(t *testing.T) store.Store
+	name string
 }
 
 // open opens an empty database until the test ends.
-func (e engine) open() store.Store { return e.empty(e.T) }
+func (e engine) open() store.Store { return opened(e.T, cluster.URL(e.T, e.name)) }
 
 // onEvery runs a test once on every engine.
 func onEvery(t *testing.T, test func(on engine)) {
 	t.Helper()
-	for name, empty := range engines {
-		t.Run(name, func(t *testing.T) { test(engine{t, empty}) })
-	}
+	cluster.Each(t, func(t *testing.T, name string) { test(engine{t, name}) })
 }
 
 // plane is a served API, its engine and its clock. The client speaks the control plane.
@@ -177,6 +171,10 @@ func (c *testClock) After(d time.Duration) (<-chan time.Time, func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	timer := &testTimer{c: make(chan time.Time, 1), at: c.now.Add(d), dur: d}
+	if d <= 0 {
+		timer.c <- c.now
+		return timer.c, func() {}
+	}
 	c.timers[timer] = struct{}{}
 	close(c.armed)
 	c.armed = make(chan struct{})

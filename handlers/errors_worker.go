@@ -40,6 +40,8 @@ var workerShapes = map[string]workerShape{
 	"completeWorkflowTask": {operation: "complete_workflow_task", refused: notRecorded, deferred: deferred},
 	"failWorkflowTask":     {operation: "fail_workflow_task", refused: notRecorded, deferred: deferred},
 
+	"pollQueryTask": {operation: "poll_query_task", poll: "query_task", identities: []string{"poll_request_id"}},
+
 	"pollActivityTask": {operation: "poll_activity_task", poll: "activity_task", identities: []string{"poll_request_id"}},
 	"heartbeatActivityTask": {operation: "heartbeat_activity_task",
 		pressure200: map[string]any{"can_continue": true, "cancel_requested": false, "heartbeat_recorded": false,

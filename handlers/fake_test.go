@@ -82,6 +82,10 @@ func (f *fakeEngine) FailWorkflowTask(_ context.Context, r runtime.FailWorkflowT
 	return runtime.FailWorkflowTaskResult{Outcome: "failed"}, f.call("fail", r)
 }
 
+func (f *fakeEngine) PollQueryTask(_ context.Context, r runtime.PollRequest) (runtime.PollResult, error) {
+	return f.poll, f.call("poll query", r)
+}
+
 func (f *fakeEngine) PollActivityTask(_ context.Context, r runtime.PollRequest) (runtime.PollResult, error) {
 	return f.poll, f.call("poll activity", r)
 }

@@ -21,6 +21,8 @@ type workerEngine interface {
 	CompleteWorkflowTask(ctx context.Context, r runtime.CompleteWorkflowTaskRequest) (runtime.CompleteWorkflowTaskResult, error)
 	FailWorkflowTask(ctx context.Context, r runtime.FailWorkflowTaskRequest) (runtime.FailWorkflowTaskResult, error)
 
+	PollQueryTask(ctx context.Context, r runtime.PollRequest) (runtime.PollResult, error)
+
 	PollActivityTask(ctx context.Context, r runtime.PollRequest) (runtime.PollResult, error)
 	HeartbeatActivity(ctx context.Context, r runtime.HeartbeatActivityRequest) (runtime.ActivityState, error)
 	CompleteActivity(ctx context.Context, r runtime.CompleteActivityRequest) (runtime.ActivityOutcomeResult, error)

@@ -68,14 +68,12 @@ func (e *Engine) endActivity(ctx context.Context, admit *admission, o *outcome) 
 	var kept *Refusal
 	err = carried.transact(ctx, e, func(ctx context.Context, tx *stage) error {
 		result, kept = ActivityOutcomeResult{Outcome: o.word}, nil
+		if o.next != nil {
+			tx.Expect(store.Expected{Namespace: o.next.namespace, WorkerID: o.next.owner})
+		}
+		carried.expect(tx) // the same worker's, if any
 		var eff *rules.Effects
-		err := carried.holdWorker(ctx, tx)
-		if err == nil && o.next != nil {
-			err = tx.holdWorker(ctx, o.next.namespace, o.next.owner)
-		}
-		if err != nil {
-			return err
-		}
+		var err error
 		if eff, kept, err = e.recordOutcome(ctx, tx, o, &result); err != nil {
 			return err
 		}

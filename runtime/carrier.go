@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
 )
 
 // CarriedPoll is a poll that rides on a completion (carried-polls.md 1). Invalid says that the object
@@ -158,18 +159,27 @@ func (c *carried) attempt(ctx context.Context, tx *stage) error {
 	return err
 }
 
-// holdWorker keeps the registration of the carriers' worker from changing, before the run is locked:
-// registering locks the worker first and its tasks second, and so must this.
-func (c *carriage) holdWorker(ctx context.Context, tx *stage) error {
+// expect tells the transaction what the carried polls are going to ask of it. Their worker's registration is
+// kept from changing before the run is locked: registering locks the worker first and its tasks second, and so must this.
+func (c *carriage) expect(tx *stage) {
 	if c == nil {
-		return nil
+		return
 	}
+	var e store.Expected
 	for _, one := range []*carried{c.activity, c.workflow} {
-		if one != nil && one.poll != nil {
-			return tx.holdWorker(ctx, one.poll.req.Namespace, one.poll.req.WorkerID)
+		if one == nil || one.poll == nil {
+			continue
 		}
+		p := one.poll
+		e.Namespace, e.WorkerID = p.req.Namespace, p.req.WorkerID
+		if !slices.Contains(e.PollRequestIDs, p.req.PollRequestID) {
+			e.PollRequestIDs = append(e.PollRequestIDs, p.req.PollRequestID)
+		}
+		e.Claims = append(e.Claims, one.filter(&p.worker))
 	}
-	return nil
+	if e.WorkerID != "" {
+		tx.Expect(e)
+	}
 }
 
 // heard stores that the worker of the carried polls was heard from: a carried poll counts as any other,

@@ -81,7 +81,7 @@ func (c *carried) newLease(ctx context.Context, tx *stage, worker *rules.Worker)
 	if !free {
 		return declineSlotOccupied()
 	}
-	filter := p.claimFilter(worker)
+	filter := c.filter(worker)
 	head, err := tx.Head(ctx, filter)
 	if err != nil && !isNotFound(err) {
 		return err
@@ -95,17 +95,23 @@ func (c *carried) newLease(ctx context.Context, tx *stage, worker *rules.Worker)
 			return c.takeOwn(ctx, tx, l, worker)
 		}
 	}
+	if err != nil || tx.holds(head.RunID) {
+		return c.takeHeld(ctx, tx, filter, worker)
+	}
 	return c.takeStored(ctx, tx, filter, worker)
+}
+
+// filter says which tasks the poll may take, and that its answer is read in the transaction.
+func (c *carried) filter(worker *rules.Worker) store.Claim {
+	filter := c.poll.claimFilter(worker)
+	filter.History = historyLimit(c.poll.req.HistoryPageSize)
+	return filter
 }
 
 // takeOwn leases a task of the held effects and folds the claim into them. Nothing is written before the
 // claim stands, so that a decline has nothing to undo.
 func (c *carried) takeOwn(ctx context.Context, tx *stage, l *store.Locked, worker *rules.Worker) error {
-	if c.over(ctx, tx, l) {
-		return declineEmpty()
-	}
-	got := c.poll.lease(ctx, tx, l, worker)
-	eff, err := got.effects()
+	got, eff, err := c.leaseLocked(ctx, tx, l, worker)
 	if err != nil {
 		return err
 	}
@@ -116,9 +122,32 @@ func (c *carried) takeOwn(ctx context.Context, tx *stage, l *store.Locked, worke
 	return nil
 }
 
-// takeStored claims as the ordinary poll does, inside a savepoint: a decline found half-way leaves
-// nothing of the claim.
+// takeStored claims as the ordinary poll does, from a run that the report does not change, and adds the claim
+// to the held effects. Here, too, nothing is written before the claim stands.
 func (c *carried) takeStored(ctx context.Context, tx *stage, filter store.Claim, worker *rules.Worker) error {
+	l, err := tx.Claim(ctx, filter)
+	switch {
+	case isNotFound(err):
+		return c.poll.nothing(ctx, tx, worker)
+	case err != nil:
+		return err
+	case tx.holds(l.Run.RunID): // it was not the first task that was free
+		return c.takeHeld(ctx, tx, filter, worker)
+	}
+	got, eff, err := c.leaseLocked(ctx, tx, l, worker)
+	if err != nil {
+		return err
+	}
+	if err := c.grantLease(ctx, tx, got); err != nil {
+		return err
+	}
+	tx.join(got, eff)
+	return nil
+}
+
+// takeHeld claims from a run that the report changes, as the claim has to find it: the report is written
+// first, and the claim runs inside a savepoint, so that a decline found half-way leaves nothing of it.
+func (c *carried) takeHeld(ctx context.Context, tx *stage, filter store.Claim, worker *rules.Worker) error {
 	return tx.Savepoint(ctx, func() error {
 		l, err := tx.Claim(ctx, filter)
 		if isNotFound(err) {
@@ -127,11 +156,7 @@ func (c *carried) takeStored(ctx context.Context, tx *stage, filter store.Claim,
 		if err != nil {
 			return err
 		}
-		if c.over(ctx, tx, l) {
-			return declineEmpty()
-		}
-		got := c.poll.lease(ctx, tx, l, worker)
-		eff, err := got.effects()
+		got, eff, err := c.leaseLocked(ctx, tx, l, worker)
 		if err != nil {
 			return err
 		}
@@ -140,6 +165,16 @@ func (c *carried) takeStored(ctx context.Context, tx *stage, filter store.Claim,
 		}
 		return c.grantLease(ctx, tx, got)
 	})
+}
+
+// leaseLocked decides the lease of a locked task.
+func (c *carried) leaseLocked(ctx context.Context, tx *stage, l *store.Locked, worker *rules.Worker) (*claimed, *rules.Effects, error) {
+	if c.over(ctx, tx, l) {
+		return nil, nil, declineEmpty()
+	}
+	got := c.poll.lease(ctx, tx, l, worker)
+	eff, err := got.effects()
+	return got, eff, err
 }
 
 // over reports a task whose run or activity is past a deadline: it is not claimable, and the due loop

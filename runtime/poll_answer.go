@@ -124,17 +124,22 @@ func activityArguments(ctx context.Context, from source, act *rules.Activity) ([
 	return scheduled.Activity.Arguments, nil
 }
 
-// historyPage is the stretch of history after a sequence that a claim covers.
-func historyPage(ctx context.Context, from source, run *rules.Run, task *rules.Task, after, size int64) (HistoryPage, error) {
+// historyLimit is how many events a page of a requested size has at most.
+func historyLimit(size int64) int64 {
 	if size <= 0 {
 		size = DefaultHistoryPage
 	}
+	return min(size, MaxHistoryPage)
+}
+
+// historyPage is the stretch of history after a sequence that a claim covers.
+func historyPage(ctx context.Context, from source, run *rules.Run, task *rules.Task, after, size int64) (HistoryPage, error) {
 	page := HistoryPage{
 		TotalEvents: task.ClaimedSequence, SizeBytes: run.HistorySizeBytes,
 		FanOut: run.OpenActivities + run.OpenTimers,
 	}
 	page.Budget = rules.Budget(page.TotalEvents, page.SizeBytes, page.FanOut)
-	events, err := from.ListEvents(ctx, run.RunID, after, task.ClaimedSequence, min(size, MaxHistoryPage))
+	events, err := from.ListEvents(ctx, run.RunID, after, task.ClaimedSequence, historyLimit(size))
 	if err != nil {
 		return page, err
 	}

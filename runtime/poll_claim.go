@@ -18,6 +18,9 @@ func (p *poll) claim(ctx context.Context) (*claimed, error) {
 	again := false
 	err := p.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
 		got, again = nil, false
+		tx.Expect(store.Expected{
+			Namespace: p.req.Namespace, WorkerID: p.req.WorkerID, Claims: []store.Claim{p.claimFilter(&p.worker)},
+		})
 		worker, err := tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
 		if isNotFound(err) || err == nil && p.fenced(&worker) {
 			return nil, errStale

@@ -14,14 +14,8 @@ type stage struct {
 	store.Tx
 	written []*rules.Effects
 	pending *rules.Effects // decided, not yet written
+	joined  []string       // runs of claims that were added to what is pending
 	held    *rules.Worker  // registration shared by this transaction; its rows cannot change meanwhile
-}
-
-// holdWorker shares a registration early, so that later reads of it cost nothing; a missing one is
-// no error here.
-func (s *stage) holdWorker(ctx context.Context, namespace, workerID string) error {
-	_, err := s.ShareWorker(ctx, namespace, workerID)
-	return ignoreMissing(err)
 }
 
 // ShareWorker implements store.Tx.

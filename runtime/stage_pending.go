@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
@@ -28,7 +29,7 @@ func (s *stage) flush(ctx context.Context) error {
 	if eff == nil {
 		return nil
 	}
-	s.pending = nil
+	s.pending, s.joined = nil, nil
 	return s.put(ctx, eff)
 }
 
@@ -67,9 +68,28 @@ func (s *stage) lockedOf(task *rules.Task) *store.Locked {
 	return nil // another attempt of an activity that was there before
 }
 
+// join adds the claim of another run's task to the held effects, once it stands.
+func (s *stage) join(c *claimed, eff *rules.Effects) {
+	if s.pending == nil {
+		s.pending = &rules.Effects{}
+	}
+	s.pending.Join(eff)
+	s.joined = append(s.joined, c.run.RunID)
+}
+
+// holds reports whether the held effects change a run, so that its row as stored is not its state.
+func (s *stage) holds(runID string) bool {
+	return s.heldRun(runID) != nil || s.pending != nil && slices.Contains(s.joined, runID)
+}
+
 func (s *stage) heldRun(runID string) *rules.Run {
 	if s.pending == nil {
 		return nil
+	}
+	for i := range s.pending.Joined {
+		if s.pending.Joined[i].Run.RunID == runID {
+			return &s.pending.Joined[i].Run
+		}
 	}
 	if r := s.pending.Run; r != nil && r.RunID == runID {
 		return r
@@ -119,7 +139,11 @@ func (s *stage) leases(worker *rules.Worker, kind string) (change int64) {
 		}
 	}
 	for i := range s.pending.Tasks {
-		if task := &s.pending.Tasks[i]; own(task) && task.Status != rules.TaskLeased {
+		switch task := &s.pending.Tasks[i]; {
+		case !own(task):
+		case task.Status == rules.TaskLeased:
+			change++ // by a claim that was joined
+		default:
 			change-- // it held its lease when the report was judged
 		}
 	}

@@ -70,6 +70,8 @@ const (
 	PollNoWorkflowTypes   = "no_workflow_capability"
 	PollNoActivityTypes   = "no_activity_capability"
 	PollStaleRegistration = "stale_worker_registration"
+	// PollWorkflowTaskPending ends a query poll early.
+	PollWorkflowTaskPending = "workflow_task_pending"
 )
 
 // PollResult is a poll's answer: a status, and the leased task when the status is leased.

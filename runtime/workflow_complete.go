@@ -27,11 +27,9 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 	var kept *Refusal // refused, with effects of its own
 	err = carried.transact(ctx, e, func(ctx context.Context, tx *stage) error {
 		result, kept = CompleteWorkflowTaskResult{}, nil
+		carried.expect(tx)
 		var eff *rules.Effects
-		err := carried.holdWorker(ctx, tx)
-		if err != nil {
-			return err
-		}
+		var err error
 		if eff, kept, err = e.completeWorkflowTask(ctx, tx, &req, &result); err != nil {
 			return err
 		}
@@ -101,9 +99,10 @@ func (e *Engine) lockWorkflowTask(ctx context.Context, tx store.Tx, f *WorkflowF
 	return l, err
 }
 
-// repeatedCompletion answers a completion of a task that has a receipt (8.1).
+// repeatedCompletion answers a completion of a task that has a receipt (8.1). One of another owner or attempt is
+// no repeat (worker-plane.md 5.4): its worker lost the task, and is told what the fence says of that.
 func repeatedCompletion(req *CompleteWorkflowTaskRequest, l *store.Locked, result *CompleteWorkflowTaskResult) (bool, error) {
-	if len(l.Task.Receipt) == 0 {
+	if len(l.Task.Receipt) == 0 || l.Task.LeaseOwner != req.LeaseOwner || l.Task.AttemptCount != req.Attempt {
 		return false, nil
 	}
 	if !bytes.Equal(l.Task.Receipt, req.BodyDigest) {

@@ -16,7 +16,7 @@ import (
 )
 
 // outOfReach: nothing answers for a while. Every request is answered for all that, readiness turns, what waits
-// keeps waiting, and when the database is back everything goes on without a restart.
+// keeps waiting, and when the database is back everything goes on without a restart (field report R41).
 func outOfReach(t *testing.T, f *faulty) {
 	w, a, c := f.leaseWorkflow(t), f.leaseActivity(t), f.crew(t)
 	held := make(chan *handlertest.Reply, 1)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dwserver/runtime/store/storetest/cluster"
 	"dwserver/vectors"
 )
 
@@ -58,6 +59,30 @@ func TestVectorsServeThemselves(t *testing.T) {
 	var report vectors.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &report))
 	assert.Equal(t, 1, report.Passed)
+}
+
+// TestVectorsOnEveryDatabaseServer replays all of the contract's vectors on PostgreSQL and MySQL; on SQLite
+// make vectors does.
+func TestVectorsOnEveryDatabaseServer(t *testing.T) {
+	cluster.Each(t, func(t *testing.T, engine string) {
+		if engine == cluster.SQLite {
+			t.Skip("make vectors replays them there")
+		}
+		t.Parallel()
+		tokens := map[string]string{"DW_WORKER_TOKEN": "worker", "DW_OPERATOR_TOKEN": "operator", "DW_ADMIN_TOKEN": "admin"}
+		settings := []string{"DW_DATABASE_URL=" + cluster.URL(t, engine), "DW_WORKFLOW_TASK_TIMEOUT=5s", "DW_ACTIVITY_TASK_TIMEOUT=5s"}
+		for name, value := range tokens {
+			settings = append(settings, name+"="+value)
+		}
+		status, out, stderr := call(t, tokens, "vectors", "--target", launch(t, dbFile(t), settings...).base(t), "--json")
+		var report vectors.Report
+		require.NoError(t, json.Unmarshal([]byte(out), &report), stderr)
+		for _, r := range report.Results {
+			assert.Contains(t, []string{"passed", "skipped"}, string(r.Outcome), "%s: %s", r.Name, r.Detail)
+		}
+		assert.Equal(t, exitOK, status, stderr)
+		assert.Greater(t, report.Passed, 500)
+	})
 }
 
 func TestVectorsOfNoNameAreAFailure(t *testing.T) {

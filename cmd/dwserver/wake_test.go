@@ -29,7 +29,7 @@ const (
 )
 
 // A task made through one process reaches a poll held by another: on PostgreSQL by a notification, and while
-// its listener is away by the scan, which is all that MySQL has.
+// its listener is away by the scan, which is all that MySQL has (field report R29).
 func TestWakesAcrossProcesses(t *testing.T) {
 	cluster.Each(t, func(t *testing.T, engine string) {
 		if engine == cluster.SQLite {

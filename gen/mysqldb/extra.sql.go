@@ -9,6 +9,59 @@ import (
 	"context"
 )
 
+const ReceiptList = `-- name: ReceiptList :many
+SELECT
+    namespace, worker_id, kind, poll_request_id, binding, task_id, attempt, prune_at
+FROM poll_receipts
+WHERE namespace = ? AND worker_id = ?
+  AND kind IN ('activity', 'workflow') AND poll_request_id IN (?, ?)
+`
+
+type ReceiptListParams struct {
+	Namespace string
+	WorkerID  string
+	FirstID   string
+	SecondID  string
+}
+
+// The receipts of some poll requests of a worker, of either kind.
+func (q *Queries) ReceiptList(ctx context.Context, arg ReceiptListParams) ([]PollReceipt, error) {
+	rows, err := q.db.QueryContext(ctx, ReceiptList,
+		arg.Namespace,
+		arg.WorkerID,
+		arg.FirstID,
+		arg.SecondID,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PollReceipt
+	for rows.Next() {
+		var i PollReceipt
+		if err := rows.Scan(
+			&i.Namespace,
+			&i.WorkerID,
+			&i.Kind,
+			&i.PollRequestID,
+			&i.Binding,
+			&i.TaskID,
+			&i.Attempt,
+			&i.PruneAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const RunLockFree = `-- name: RunLockFree :one
 SELECT
     run_id, workflow_id, namespace, run_number, workflow_type, task_queue, status, closed_reason,
@@ -67,14 +120,14 @@ func (q *Queries) RunLockFree(ctx context.Context, runID string) (WorkflowRun, e
 	return i, err
 }
 
-const TaskFindHead = `-- name: TaskFindHead :one
-SELECT type_name, compatibility, priority, order_at, task_id
+const TaskFindHead = `-- name: TaskFindHead :many
+SELECT kind, type_name, compatibility, priority, order_at, task_id, run_id, activity_execution_id
 FROM tasks FORCE INDEX (tasks_ready)
 WHERE namespace = ? AND task_queue = ? AND kind = ?
   AND type_name = ? AND status = 'ready' AND compatibility_key = LEFT(?, 256)
   AND compatibility = ? AND available_at <= ? AND min_protocol <= ?
 ORDER BY priority, order_at, task_id
-LIMIT 1
+LIMIT ?
 `
 
 type TaskFindHeadParams struct {
@@ -85,19 +138,23 @@ type TaskFindHeadParams struct {
 	Compatibility string
 	Now           int64
 	ProtocolMinor int64
+	Limit         int32
 }
 
 type TaskFindHeadRow struct {
-	TypeName      string
-	Compatibility string
-	Priority      int64
-	OrderAt       int64
-	TaskID        string
+	Kind                string
+	TypeName            string
+	Compatibility       string
+	Priority            int64
+	OrderAt             int64
+	TaskID              string
+	RunID               string
+	ActivityExecutionID string
 }
 
-// The first claimable task of one type and build, without a lock.
-func (q *Queries) TaskFindHead(ctx context.Context, arg TaskFindHeadParams) (TaskFindHeadRow, error) {
-	row := q.db.QueryRowContext(ctx, TaskFindHead,
+// The first claimable tasks of one type and build, without a lock.
+func (q *Queries) TaskFindHead(ctx context.Context, arg TaskFindHeadParams) ([]TaskFindHeadRow, error) {
+	rows, err := q.db.QueryContext(ctx, TaskFindHead,
 		arg.Namespace,
 		arg.TaskQueue,
 		arg.Kind,
@@ -106,16 +163,36 @@ func (q *Queries) TaskFindHead(ctx context.Context, arg TaskFindHeadParams) (Tas
 		arg.Compatibility,
 		arg.Now,
 		arg.ProtocolMinor,
+		arg.Limit,
 	)
-	var i TaskFindHeadRow
-	err := row.Scan(
-		&i.TypeName,
-		&i.Compatibility,
-		&i.Priority,
-		&i.OrderAt,
-		&i.TaskID,
-	)
-	return i, err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TaskFindHeadRow
+	for rows.Next() {
+		var i TaskFindHeadRow
+		if err := rows.Scan(
+			&i.Kind,
+			&i.TypeName,
+			&i.Compatibility,
+			&i.Priority,
+			&i.OrderAt,
+			&i.TaskID,
+			&i.RunID,
+			&i.ActivityExecutionID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const TaskListFresh = `-- name: TaskListFresh :many
@@ -163,4 +240,124 @@ func (q *Queries) TaskListFresh(ctx context.Context, arg TaskListFreshParams) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const TaskListLeases = `-- name: TaskListLeases :many
+SELECT task_id, kind, lease_expires_at
+FROM tasks FORCE INDEX (tasks_by_owner)
+WHERE namespace = ? AND lease_owner = ? AND status = 'leased'
+`
+
+type TaskListLeasesParams struct {
+	Namespace  string
+	LeaseOwner string
+}
+
+type TaskListLeasesRow struct {
+	TaskID         string
+	Kind           string
+	LeaseExpiresAt int64
+}
+
+// What a worker holds leased, for counting.
+func (q *Queries) TaskListLeases(ctx context.Context, arg TaskListLeasesParams) ([]TaskListLeasesRow, error) {
+	rows, err := q.db.QueryContext(ctx, TaskListLeases, arg.Namespace, arg.LeaseOwner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TaskListLeasesRow
+	for rows.Next() {
+		var i TaskListLeasesRow
+		if err := rows.Scan(&i.TaskID, &i.Kind, &i.LeaseExpiresAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const TaskLockHead = `-- name: TaskLockHead :one
+SELECT
+    task_id, run_id, workflow_id, namespace, kind, task_queue, type_name, status, priority,
+    order_at, available_at, ready_at, fairness_key, compatibility, min_protocol, attempt_count,
+    lease_owner, lease_generation, leased_at, lease_expires_at, claimed_sequence,
+    activity_execution_id, activity_attempt_id, payload, receipt, last_error, created_at, closed_at
+FROM tasks
+WHERE task_id = ? AND status = 'ready'
+FOR UPDATE SKIP LOCKED
+`
+
+type TaskLockHeadRow struct {
+	TaskID              string
+	RunID               string
+	WorkflowID          string
+	Namespace           string
+	Kind                string
+	TaskQueue           string
+	TypeName            string
+	Status              string
+	Priority            int64
+	OrderAt             int64
+	AvailableAt         int64
+	ReadyAt             int64
+	FairnessKey         string
+	Compatibility       string
+	MinProtocol         int64
+	AttemptCount        int64
+	LeaseOwner          string
+	LeaseGeneration     int64
+	LeasedAt            int64
+	LeaseExpiresAt      int64
+	ClaimedSequence     int64
+	ActivityExecutionID string
+	ActivityAttemptID   string
+	Payload             []byte
+	Receipt             []byte
+	LastError           string
+	CreatedAt           int64
+	ClosedAt            int64
+}
+
+// Locks a task that was found to be claimable, unless another holds it.
+func (q *Queries) TaskLockHead(ctx context.Context, taskID string) (TaskLockHeadRow, error) {
+	row := q.db.QueryRowContext(ctx, TaskLockHead, taskID)
+	var i TaskLockHeadRow
+	err := row.Scan(
+		&i.TaskID,
+		&i.RunID,
+		&i.WorkflowID,
+		&i.Namespace,
+		&i.Kind,
+		&i.TaskQueue,
+		&i.TypeName,
+		&i.Status,
+		&i.Priority,
+		&i.OrderAt,
+		&i.AvailableAt,
+		&i.ReadyAt,
+		&i.FairnessKey,
+		&i.Compatibility,
+		&i.MinProtocol,
+		&i.AttemptCount,
+		&i.LeaseOwner,
+		&i.LeaseGeneration,
+		&i.LeasedAt,
+		&i.LeaseExpiresAt,
+		&i.ClaimedSequence,
+		&i.ActivityExecutionID,
+		&i.ActivityAttemptID,
+		&i.Payload,
+		&i.Receipt,
+		&i.LastError,
+		&i.CreatedAt,
+		&i.ClosedAt,
+	)
+	return i, err
 }

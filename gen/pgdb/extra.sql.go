@@ -81,51 +81,138 @@ func (q *Queries) AttemptGetOfTask(ctx context.Context, taskID string) (Activity
 	return i, err
 }
 
-const TaskFindHeads = `-- name: TaskFindHeads :many
-SELECT head.type_name, head.compatibility, head.priority, head.order_at, head.task_id
-FROM unnest($1::text[]) AS types (type_name)
-CROSS JOIN unnest($2::text[]) AS builds (build)
+const EventGetOfActivity = `-- name: EventGetOfActivity :one
+SELECT
+    run_id, sequence, event_id, event_type, payload, workflow_task_id, workflow_command_id, recorded_at
+FROM history_events
+WHERE (run_id, sequence) = (
+    SELECT activities.run_id, activities.scheduled_event FROM activities
+    WHERE activities.execution_id = $1
+)
+`
+
+// The event that scheduled an activity.
+func (q *Queries) EventGetOfActivity(ctx context.Context, executionID string) (HistoryEvent, error) {
+	row := q.db.QueryRow(ctx, EventGetOfActivity, executionID)
+	var i HistoryEvent
+	err := row.Scan(
+		&i.RunID,
+		&i.Sequence,
+		&i.EventID,
+		&i.EventType,
+		&i.Payload,
+		&i.WorkflowTaskID,
+		&i.WorkflowCommandID,
+		&i.RecordedAt,
+	)
+	return i, err
+}
+
+const ReceiptList = `-- name: ReceiptList :many
+SELECT
+    r.namespace, r.worker_id, r.kind, r.poll_request_id, r.binding, r.task_id, r.attempt, r.prune_at
+FROM unnest($1::text[]) AS ids (id)
+CROSS JOIN unnest(ARRAY['activity', 'workflow']) AS kinds (kind)
 CROSS JOIN LATERAL (
-    SELECT tasks.type_name, tasks.compatibility, tasks.priority, tasks.order_at, tasks.task_id
+    SELECT namespace, worker_id, kind, poll_request_id, binding, task_id, attempt, prune_at FROM poll_receipts
+    WHERE poll_receipts.namespace = $2 AND poll_receipts.worker_id = $3
+      AND poll_receipts.kind = kinds.kind AND poll_receipts.poll_request_id = ids.id
+    LIMIT 1 -- keeps the planner from reading all receipts of the worker
+) r
+`
+
+type ReceiptListParams struct {
+	PollRequestIds []string
+	Namespace      string
+	WorkerID       string
+}
+
+// The receipts of some poll requests of a worker, of either kind.
+func (q *Queries) ReceiptList(ctx context.Context, arg ReceiptListParams) ([]PollReceipt, error) {
+	rows, err := q.db.Query(ctx, ReceiptList, arg.PollRequestIds, arg.Namespace, arg.WorkerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PollReceipt
+	for rows.Next() {
+		var i PollReceipt
+		if err := rows.Scan(
+			&i.Namespace,
+			&i.WorkerID,
+			&i.Kind,
+			&i.PollRequestID,
+			&i.Binding,
+			&i.TaskID,
+			&i.Attempt,
+			&i.PruneAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const TaskFindHeads = `-- name: TaskFindHeads :many
+SELECT head.kind, head.type_name, head.compatibility, head.priority, head.order_at, head.task_id, head.run_id,
+    head.activity_execution_id
+FROM (
+    SELECT 'activity' AS kind, type_name FROM unnest($1::text[]) AS names (type_name)
+    UNION ALL
+    SELECT 'workflow', type_name FROM unnest($2::text[]) AS names (type_name)
+) types
+CROSS JOIN unnest($3::text[]) AS builds (build)
+CROSS JOIN LATERAL (
+    SELECT tasks.kind, tasks.type_name, tasks.compatibility, tasks.priority, tasks.order_at, tasks.task_id, tasks.run_id,
+        tasks.activity_execution_id
     FROM tasks
-    WHERE tasks.namespace = $3 AND tasks.task_queue = $4 AND tasks.kind = $5
+    WHERE tasks.namespace = $4 AND tasks.task_queue = $5 AND tasks.kind = types.kind
       AND tasks.type_name = types.type_name AND left(tasks.compatibility, 64) = left(builds.build, 64)
       AND tasks.status = 'ready' AND tasks.available_at <= $6
       AND tasks.compatibility = builds.build AND tasks.min_protocol <= $7
     ORDER BY tasks.priority, tasks.order_at, tasks.task_id
-    LIMIT 1
+    LIMIT $8::bigint
 ) head
 ORDER BY head.priority, head.order_at, head.task_id
 `
 
 type TaskFindHeadsParams struct {
-	TypeNames     []string
+	ActivityTypes []string
+	WorkflowTypes []string
 	Builds        []string
 	Namespace     string
 	TaskQueue     string
-	Kind          string
 	Now           int64
 	ProtocolMinor int64
+	MaxRows       int64
 }
 
 type TaskFindHeadsRow struct {
-	TypeName      string
-	Compatibility string
-	Priority      int64
-	OrderAt       int64
-	TaskID        string
+	Kind                string
+	TypeName            string
+	Compatibility       string
+	Priority            int64
+	OrderAt             int64
+	TaskID              string
+	RunID               string
+	ActivityExecutionID string
 }
 
-// The first claimable task of each type and build, without locks, in claim order.
+// The first claimable tasks of each type and build, without locks, in claim order.
 func (q *Queries) TaskFindHeads(ctx context.Context, arg TaskFindHeadsParams) ([]TaskFindHeadsRow, error) {
 	rows, err := q.db.Query(ctx, TaskFindHeads,
-		arg.TypeNames,
+		arg.ActivityTypes,
+		arg.WorkflowTypes,
 		arg.Builds,
 		arg.Namespace,
 		arg.TaskQueue,
-		arg.Kind,
 		arg.Now,
 		arg.ProtocolMinor,
+		arg.MaxRows,
 	)
 	if err != nil {
 		return nil, err
@@ -135,11 +222,14 @@ func (q *Queries) TaskFindHeads(ctx context.Context, arg TaskFindHeadsParams) ([
 	for rows.Next() {
 		var i TaskFindHeadsRow
 		if err := rows.Scan(
+			&i.Kind,
 			&i.TypeName,
 			&i.Compatibility,
 			&i.Priority,
 			&i.OrderAt,
 			&i.TaskID,
+			&i.RunID,
+			&i.ActivityExecutionID,
 		); err != nil {
 			return nil, err
 		}
@@ -340,6 +430,136 @@ func (q *Queries) TaskListFresh(ctx context.Context, arg TaskListFreshParams) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const TaskListLeases = `-- name: TaskListLeases :many
+SELECT task_id, kind, lease_expires_at
+FROM tasks
+WHERE namespace = $1 AND lease_owner = $2 AND status = 'leased'
+`
+
+type TaskListLeasesParams struct {
+	Namespace  string
+	LeaseOwner string
+}
+
+type TaskListLeasesRow struct {
+	TaskID         string
+	Kind           string
+	LeaseExpiresAt int64
+}
+
+// What a worker holds leased, for counting.
+func (q *Queries) TaskListLeases(ctx context.Context, arg TaskListLeasesParams) ([]TaskListLeasesRow, error) {
+	rows, err := q.db.Query(ctx, TaskListLeases, arg.Namespace, arg.LeaseOwner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TaskListLeasesRow
+	for rows.Next() {
+		var i TaskListLeasesRow
+		if err := rows.Scan(&i.TaskID, &i.Kind, &i.LeaseExpiresAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const TaskLockHead = `-- name: TaskLockHead :one
+SELECT tasks.task_id, tasks.run_id, tasks.workflow_id, tasks.namespace, tasks.kind, tasks.task_queue, tasks.type_name, tasks.status, tasks.priority, tasks.order_at, tasks.available_at, tasks.ready_at, tasks.fairness_key, tasks.compatibility, tasks.min_protocol, tasks.attempt_count, tasks.lease_owner, tasks.lease_generation, tasks.leased_at, tasks.lease_expires_at, tasks.claimed_sequence, tasks.activity_execution_id, tasks.activity_attempt_id, tasks.payload, tasks.receipt, tasks.last_error, tasks.created_at, tasks.closed_at, workflow_runs.run_id, workflow_runs.workflow_id, workflow_runs.namespace, workflow_runs.run_number, workflow_runs.workflow_type, workflow_runs.task_queue, workflow_runs.status, workflow_runs.closed_reason, workflow_runs.priority, workflow_runs.fairness_key, workflow_runs.fairness_weight, workflow_runs.compatibility, workflow_runs.business_key, workflow_runs.execution_timeout, workflow_runs.run_timeout, workflow_runs.execution_deadline_at, workflow_runs.run_deadline_at, workflow_runs.deadline_at, workflow_runs.last_history_sequence, workflow_runs.history_size_bytes, workflow_runs.last_step_sequence, workflow_runs.last_command_sequence, workflow_runs.message_position, workflow_runs.open_activities, workflow_runs.open_timers, workflow_runs.open_waits, workflow_runs.pending_signals, workflow_runs.workflow_task_id, workflow_runs.pending_wake, workflow_runs.min_protocol, workflow_runs.continued_from_run_id, workflow_runs.closed_event_sequence, workflow_runs.started_at, workflow_runs.closed_at, workflow_runs.last_progress_at
+FROM tasks
+JOIN workflow_runs ON workflow_runs.run_id = tasks.run_id
+WHERE tasks.task_id = $1 AND tasks.status = 'ready' AND tasks.available_at <= $2
+  AND tasks.min_protocol <= $3
+FOR UPDATE OF workflow_runs, tasks SKIP LOCKED
+`
+
+type TaskLockHeadParams struct {
+	TaskID        string
+	Now           int64
+	ProtocolMinor int64
+}
+
+type TaskLockHeadRow struct {
+	Task        Task
+	WorkflowRun WorkflowRun
+}
+
+// Locks a task that was found to be claimable, with its run, if it still is and nobody holds them.
+func (q *Queries) TaskLockHead(ctx context.Context, arg TaskLockHeadParams) (TaskLockHeadRow, error) {
+	row := q.db.QueryRow(ctx, TaskLockHead, arg.TaskID, arg.Now, arg.ProtocolMinor)
+	var i TaskLockHeadRow
+	err := row.Scan(
+		&i.Task.TaskID,
+		&i.Task.RunID,
+		&i.Task.WorkflowID,
+		&i.Task.Namespace,
+		&i.Task.Kind,
+		&i.Task.TaskQueue,
+		&i.Task.TypeName,
+		&i.Task.Status,
+		&i.Task.Priority,
+		&i.Task.OrderAt,
+		&i.Task.AvailableAt,
+		&i.Task.ReadyAt,
+		&i.Task.FairnessKey,
+		&i.Task.Compatibility,
+		&i.Task.MinProtocol,
+		&i.Task.AttemptCount,
+		&i.Task.LeaseOwner,
+		&i.Task.LeaseGeneration,
+		&i.Task.LeasedAt,
+		&i.Task.LeaseExpiresAt,
+		&i.Task.ClaimedSequence,
+		&i.Task.ActivityExecutionID,
+		&i.Task.ActivityAttemptID,
+		&i.Task.Payload,
+		&i.Task.Receipt,
+		&i.Task.LastError,
+		&i.Task.CreatedAt,
+		&i.Task.ClosedAt,
+		&i.WorkflowRun.RunID,
+		&i.WorkflowRun.WorkflowID,
+		&i.WorkflowRun.Namespace,
+		&i.WorkflowRun.RunNumber,
+		&i.WorkflowRun.WorkflowType,
+		&i.WorkflowRun.TaskQueue,
+		&i.WorkflowRun.Status,
+		&i.WorkflowRun.ClosedReason,
+		&i.WorkflowRun.Priority,
+		&i.WorkflowRun.FairnessKey,
+		&i.WorkflowRun.FairnessWeight,
+		&i.WorkflowRun.Compatibility,
+		&i.WorkflowRun.BusinessKey,
+		&i.WorkflowRun.ExecutionTimeout,
+		&i.WorkflowRun.RunTimeout,
+		&i.WorkflowRun.ExecutionDeadlineAt,
+		&i.WorkflowRun.RunDeadlineAt,
+		&i.WorkflowRun.DeadlineAt,
+		&i.WorkflowRun.LastHistorySequence,
+		&i.WorkflowRun.HistorySizeBytes,
+		&i.WorkflowRun.LastStepSequence,
+		&i.WorkflowRun.LastCommandSequence,
+		&i.WorkflowRun.MessagePosition,
+		&i.WorkflowRun.OpenActivities,
+		&i.WorkflowRun.OpenTimers,
+		&i.WorkflowRun.OpenWaits,
+		&i.WorkflowRun.PendingSignals,
+		&i.WorkflowRun.WorkflowTaskID,
+		&i.WorkflowRun.PendingWake,
+		&i.WorkflowRun.MinProtocol,
+		&i.WorkflowRun.ContinuedFromRunID,
+		&i.WorkflowRun.ClosedEventSequence,
+		&i.WorkflowRun.StartedAt,
+		&i.WorkflowRun.ClosedAt,
+		&i.WorkflowRun.LastProgressAt,
+	)
+	return i, err
 }
 
 const WorkerGetOfTask = `-- name: WorkerGetOfTask :one

@@ -35,7 +35,7 @@ func (q *Queries) TaskCountLeases(ctx context.Context, arg TaskCountLeasesParams
 }
 
 const TaskFindClaimable = `-- name: TaskFindClaimable :one
-SELECT task_id, priority, order_at
+SELECT task_id, run_id, priority, order_at
 FROM tasks
 WHERE namespace = ?1 AND task_queue = ?2 AND kind = ?3
   AND type_name = ?4 AND compatibility = ?5 AND status = 'ready'
@@ -56,6 +56,7 @@ type TaskFindClaimableParams struct {
 
 type TaskFindClaimableRow struct {
 	TaskID   string
+	RunID    string
 	Priority int64
 	OrderAt  int64
 }
@@ -72,7 +73,12 @@ func (q *Queries) TaskFindClaimable(ctx context.Context, arg TaskFindClaimablePa
 		arg.ProtocolMinor,
 	)
 	var i TaskFindClaimableRow
-	err := row.Scan(&i.TaskID, &i.Priority, &i.OrderAt)
+	err := row.Scan(
+		&i.TaskID,
+		&i.RunID,
+		&i.Priority,
+		&i.OrderAt,
+	)
 	return i, err
 }
 

@@ -27,7 +27,7 @@ func (q *Queries) TaskCountLeases(ctx context.Context, arg sqlitedb.TaskCountLea
 	return row, s.End()
 }
 
-var taskFindClaimable = Query{Name: "TaskFindClaimable", Text: sqlitedb.TaskFindClaimable, Index: 54, Params: 7, Columns: 3}
+var taskFindClaimable = Query{Name: "TaskFindClaimable", Text: sqlitedb.TaskFindClaimable, Index: 54, Params: 7, Columns: 4}
 
 // TaskFindClaimable runs the query of that name.
 // The first claimable task of one type and build: one index seek.
@@ -48,8 +48,9 @@ func (q *Queries) TaskFindClaimable(ctx context.Context, arg sqlitedb.TaskFindCl
 	}
 	row = sqlitedb.TaskFindClaimableRow{
 		TaskID:   s.Text(0),
-		Priority: s.Int64(1),
-		OrderAt:  s.Int64(2),
+		RunID:    s.Text(1),
+		Priority: s.Int64(2),
+		OrderAt:  s.Int64(3),
 	}
 	return row, s.End()
 }

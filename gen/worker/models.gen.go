@@ -1231,6 +1231,7 @@ const (
 	HeartbeatWorker       UnavailableErrorOperation = "heartbeat_worker"
 	HeartbeatWorkflowTask UnavailableErrorOperation = "heartbeat_workflow_task"
 	PollActivityTask      UnavailableErrorOperation = "poll_activity_task"
+	PollQueryTask         UnavailableErrorOperation = "poll_query_task"
 	PollWorkflowTask      UnavailableErrorOperation = "poll_workflow_task"
 	RegisterWorker        UnavailableErrorOperation = "register_worker"
 	WorkflowTaskHistory   UnavailableErrorOperation = "workflow_task_history"
@@ -1258,6 +1259,8 @@ func (e UnavailableErrorOperation) Valid() bool {
 	case HeartbeatWorkflowTask:
 		return true
 	case PollActivityTask:
+		return true
+	case PollQueryTask:
 		return true
 	case PollWorkflowTask:
 		return true
@@ -2630,6 +2633,29 @@ type PollActivityTaskRequest struct {
 	WorkerID       string          `json:"worker_id"`
 }
 
+// PollQueryTaskReply defines model for PollQueryTaskReply.
+type PollQueryTaskReply struct {
+	PollStatus PollStatus `json:"poll_status"`
+
+	// ProtocolVersion The newest worker protocol version the server speaks.
+	ProtocolVersion ProtocolVersion `json:"protocol_version,omitempty"`
+	Reason          *string         `json:"reason,omitempty"`
+
+	// ServerCapabilities What this server can do; the same object on every reply and in cluster info.
+	ServerCapabilities ReplyCapabilities `json:"server_capabilities,omitempty"`
+
+	// Task Always null.
+	Task map[string]interface{} `json:"task"`
+}
+
+// PollQueryTaskRequest defines model for PollQueryTaskRequest.
+type PollQueryTaskRequest struct {
+	PollRequestID  *string `json:"poll_request_id,omitempty"`
+	TaskQueue      string  `json:"task_queue"`
+	TimeoutSeconds *int    `json:"timeout_seconds,omitempty"`
+	WorkerID       string  `json:"worker_id"`
+}
+
 // PollRefusedError defines model for PollRefusedError.
 type PollRefusedError struct {
 	BoundTaskKinds      []TaskKind                           `json:"bound_task_kinds,omitempty"`
@@ -3555,6 +3581,9 @@ type GetActivityTaskStatusJSONRequestBody = ActivityStatusRequest
 
 // HeartbeatWorkerJSONRequestBody defines body for HeartbeatWorker for application/json ContentType.
 type HeartbeatWorkerJSONRequestBody = HeartbeatWorkerRequest
+
+// PollQueryTaskJSONRequestBody defines body for PollQueryTask for application/json ContentType.
+type PollQueryTaskJSONRequestBody = PollQueryTaskRequest
 
 // RegisterWorkerJSONRequestBody defines body for RegisterWorker for application/json ContentType.
 type RegisterWorkerJSONRequestBody = RegisterWorkerRequest

@@ -31,6 +31,9 @@ type ServerInterface interface {
 	// HeartbeatWorker Say that the worker lives
 	// (POST /worker/heartbeat)
 	HeartbeatWorker(ctx echo.Context) error
+	// PollQueryTask Wait for a query to answer
+	// (POST /worker/query-tasks/poll)
+	PollQueryTask(ctx echo.Context) error
 	// RegisterWorker Register a worker process
 	// (POST /worker/register)
 	RegisterWorker(ctx echo.Context) error
@@ -159,6 +162,15 @@ func (w *ServerInterfaceWrapper) HeartbeatWorker(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.HeartbeatWorker(ctx)
+	return err
+}
+
+// PollQueryTask converts echo context to params.
+func (w *ServerInterfaceWrapper) PollQueryTask(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PollQueryTask(ctx)
 	return err
 }
 
@@ -458,6 +470,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/worker/workflow-tasks/:task_id/local-activities/:attempt_id/control", wrapper.ControlLocalActivity, options.OperationMiddlewares["controlLocalActivity"]...)
 	router.POST(options.BaseURL+"/worker/workflow-tasks/:task_id/local-activities/:attempt_id/outcome", wrapper.ReportLocalActivityOutcome, options.OperationMiddlewares["reportLocalActivityOutcome"]...)
 	router.POST(options.BaseURL+"/worker/workflow-tasks/:task_id/local-activities/:attempt_id/acknowledge-cancellation", wrapper.AcknowledgeLocalActivityCancellation, options.OperationMiddlewares["acknowledgeLocalActivityCancellation"]...)
+	router.POST(options.BaseURL+"/worker/query-tasks/poll", wrapper.PollQueryTask, options.OperationMiddlewares["pollQueryTask"]...)
 	router.POST(options.BaseURL+"/worker/workflow-tasks/poll", wrapper.PollWorkflowTask, options.OperationMiddlewares["pollWorkflowTask"]...)
 	router.POST(options.BaseURL+"/worker/workflow-tasks/:task_id/history", wrapper.GetWorkflowTaskHistory, options.OperationMiddlewares["getWorkflowTaskHistory"]...)
 	router.POST(options.BaseURL+"/worker/workflow-tasks/:task_id/heartbeat", wrapper.HeartbeatWorkflowTask, options.OperationMiddlewares["heartbeatWorkflowTask"]...)

@@ -1,19 +1,63 @@
 -- name: TaskFindHeads :many
--- The first claimable task of each type and build, without locks, in claim order.
-SELECT head.type_name, head.compatibility, head.priority, head.order_at, head.task_id
-FROM unnest(sqlc.arg(type_names)::text[]) AS types (type_name)
+-- The first claimable tasks of each type and build, without locks, in claim order.
+SELECT head.kind, head.type_name, head.compatibility, head.priority, head.order_at, head.task_id, head.run_id,
+    head.activity_execution_id
+FROM (
+    SELECT 'activity' AS kind, type_name FROM unnest(sqlc.arg(activity_types)::text[]) AS names (type_name)
+    UNION ALL
+    SELECT 'workflow', type_name FROM unnest(sqlc.arg(workflow_types)::text[]) AS names (type_name)
+) types
 CROSS JOIN unnest(sqlc.arg(builds)::text[]) AS builds (build)
 CROSS JOIN LATERAL (
-    SELECT tasks.type_name, tasks.compatibility, tasks.priority, tasks.order_at, tasks.task_id
+    SELECT tasks.kind, tasks.type_name, tasks.compatibility, tasks.priority, tasks.order_at, tasks.task_id, tasks.run_id,
+        tasks.activity_execution_id
     FROM tasks
-    WHERE tasks.namespace = sqlc.arg(namespace) AND tasks.task_queue = sqlc.arg(task_queue) AND tasks.kind = sqlc.arg(kind)
+    WHERE tasks.namespace = sqlc.arg(namespace) AND tasks.task_queue = sqlc.arg(task_queue) AND tasks.kind = types.kind
       AND tasks.type_name = types.type_name AND left(tasks.compatibility, 64) = left(builds.build, 64)
       AND tasks.status = 'ready' AND tasks.available_at <= sqlc.arg(now)
       AND tasks.compatibility = builds.build AND tasks.min_protocol <= sqlc.arg(protocol_minor)
     ORDER BY tasks.priority, tasks.order_at, tasks.task_id
-    LIMIT 1
+    LIMIT sqlc.arg(max_rows)::bigint
 ) head
 ORDER BY head.priority, head.order_at, head.task_id;
+
+-- name: TaskLockHead :one
+-- Locks a task that was found to be claimable, with its run, if it still is and nobody holds them.
+SELECT sqlc.embed(tasks), sqlc.embed(workflow_runs)
+FROM tasks
+JOIN workflow_runs ON workflow_runs.run_id = tasks.run_id
+WHERE tasks.task_id = sqlc.arg(task_id) AND tasks.status = 'ready' AND tasks.available_at <= sqlc.arg(now)
+  AND tasks.min_protocol <= sqlc.arg(protocol_minor)
+FOR UPDATE OF workflow_runs, tasks SKIP LOCKED;
+
+-- name: TaskListLeases :many
+-- What a worker holds leased, for counting.
+SELECT task_id, kind, lease_expires_at
+FROM tasks
+WHERE namespace = sqlc.arg(namespace) AND lease_owner = sqlc.arg(lease_owner) AND status = 'leased';
+
+-- name: ReceiptList :many
+-- The receipts of some poll requests of a worker, of either kind.
+SELECT
+    r.namespace, r.worker_id, r.kind, r.poll_request_id, r.binding, r.task_id, r.attempt, r.prune_at
+FROM unnest(sqlc.arg(poll_request_ids)::text[]) AS ids (id)
+CROSS JOIN unnest(ARRAY['activity', 'workflow']) AS kinds (kind)
+CROSS JOIN LATERAL (
+    SELECT * FROM poll_receipts
+    WHERE poll_receipts.namespace = sqlc.arg(namespace) AND poll_receipts.worker_id = sqlc.arg(worker_id)
+      AND poll_receipts.kind = kinds.kind AND poll_receipts.poll_request_id = ids.id
+    LIMIT 1 -- keeps the planner from reading all receipts of the worker
+) r;
+
+-- name: EventGetOfActivity :one
+-- The event that scheduled an activity.
+SELECT
+    run_id, sequence, event_id, event_type, payload, workflow_task_id, workflow_command_id, recorded_at
+FROM history_events
+WHERE (run_id, sequence) = (
+    SELECT activities.run_id, activities.scheduled_event FROM activities
+    WHERE activities.execution_id = sqlc.arg(execution_id)
+);
 
 -- name: ActivityGetOfTask :one
 SELECT

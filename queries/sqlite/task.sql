@@ -90,7 +90,7 @@ WHERE namespace = sqlc.arg(namespace) AND task_queue = sqlc.arg(task_queue) AND 
 
 -- name: TaskFindClaimable :one
 -- The first claimable task of one type and build: one index seek.
-SELECT task_id, priority, order_at
+SELECT task_id, run_id, priority, order_at
 FROM tasks
 WHERE namespace = sqlc.arg(namespace) AND task_queue = sqlc.arg(task_queue) AND kind = sqlc.arg(kind)
   AND type_name = sqlc.arg(type_name) AND compatibility = sqlc.arg(compatibility) AND status = 'ready'

@@ -3,6 +3,8 @@ package carriertest
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,31 +105,41 @@ func (s *scene) askMeanwhile(poll runtime.PollRequest, answer chan<- runtime.Pol
 	<-admitted
 }
 
-// testSavepoint: a decline that is found after the claim's writes takes them back and leaves the report's.
-// The runtime finds its declines before it writes, so the one used here comes from another answer.
+// testSavepoint: a decline that is found after the claim leaves nothing of it, and all of the report.
+// The runtime finds its declines before it claims, so the one used here comes from another answer.
 func testSavepoint(t *testing.T, empty Empty) {
 	for _, w := range []*world{newProbedWorld(t, empty), newWorld(t, empty, nil)} {
-		w.declineLate(t, false)
-		w.declineLate(t, true)
+		for _, own := range []bool{false, true} {
+			w.declineLate(t, own, false)
+			w.declineLate(t, own, true)
+		}
 	}
 }
 
-// declineLate declines a carried poll after its claim has written.
-func (w *world) declineLate(t *testing.T, continued bool) {
+// declineLate declines a carried poll after its claim of a task of another run or, what is then written in a
+// savepoint, of the report's own.
+func (w *world) declineLate(t *testing.T, own, continued bool) {
 	t.Helper()
 	decline := w.someDecline(t)
 	play := func(carries bool) (answer, string, trace) {
 		s := w.scene(t)
 		s.register(nil)
-		// The task that the poll takes is another run's: one that the report makes is claimed before
-		// anything is written.
-		first := s.workflowReport(s.leased(), schedule())
-		r := s.workflowReport(s.leased(), schedule())
-		first.do()
-		if continued {
-			r.do()
+		var r *report
+		if own { // another activity of the run is ready
+			s.workflowReport(s.leased(), schedule(), schedule()).do()
+		} else {
+			first := s.workflowReport(s.leased(), schedule())
+			r = s.workflowReport(s.leased(), schedule())
+			first.do()
+			if continued {
+				r.do()
+			}
+		}
+		if own || continued {
 			task := s.pollActivity()
-			r = s.activityReport(task).continues(task, schedule())
+			if r = s.activityReport(task); continued {
+				r.continues(task, schedule())
+			}
 		}
 		if carries {
 			r.carry(true, false)
@@ -141,8 +153,8 @@ func (w *world) declineLate(t *testing.T, continued bool) {
 	got, state, ran := play(true)
 	require.Equal(t, decline, got.ActivityPoll.Decline)
 	if w.probe != nil {
-		require.Contains(t, ran, "AttemptInsert", "the claim has written")
-		require.Contains(t, ran, "ReceiptInsert")
+		require.True(t, slices.Contains(ran, "TaskLockHead") || slices.Contains(ran, "TaskFindClaimable"), "the task was claimed: %v", ran)
+		require.Equal(t, own, slices.ContainsFunc(ran, func(name string) bool { return strings.HasPrefix(name, "SAVEPOINT part") }), ran)
 		require.Equal(t, 1, ran.transactions())
 	}
 	same(t, bare, state)

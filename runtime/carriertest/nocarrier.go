@@ -37,7 +37,8 @@ var plainReports = []struct {
 // rides reports a statement that only carried polls and continuations need.
 func rides(name string) bool {
 	switch name {
-	case "ReceiptGet", "ReceiptDrop", "ReceiptInsert", "TaskCountLeases", "TaskFindClaimable", "TaskFindHeads", "RunInputGet":
+	case "ReceiptGet", "ReceiptList", "ReceiptDrop", "ReceiptInsert", "TaskCountLeases", "TaskListLeases", "TaskFindClaimable", "TaskFindHeads",
+		"TaskLockHead", "RunInputGet":
 		return true
 	}
 	return strings.HasPrefix(name, "SAVEPOINT part") || strings.HasPrefix(name, "RELEASE part")

@@ -9,6 +9,7 @@ type Effects struct {
 
 	Run        *Run  // the locked run after the transition; nil leaves the row alone
 	RunBase    int64 // last_history_sequence the transition started from: guards the update of Run
+	Joined     []JoinedRun
 	NewRuns    []Run
 	NewInputs  []RunInput
 	Events     []Event // sequences already assigned, contiguous per run
@@ -39,6 +40,29 @@ type Effects struct {
 	Namespaces    []Namespace    // upserted
 }
 
+// JoinedRun is another locked run of the same transaction, changed by a claim that rides on the transition.
+type JoinedRun struct {
+	Run  Run
+	Base int64 // as Effects.RunBase
+}
+
+// Join adds what a transition of another run writes. Neither may have made or changed a row that the other
+// mentions.
+func (e *Effects) Join(o *Effects) {
+	if o.Run != nil {
+		e.Joined = append(e.Joined, JoinedRun{*o.Run, o.RunBase})
+	}
+	e.Events = append(e.Events, o.Events...)
+	e.NewTasks, e.Tasks = append(e.NewTasks, o.NewTasks...), append(e.Tasks, o.Tasks...)
+	e.NewActs, e.Acts = append(e.NewActs, o.NewActs...), append(e.Acts, o.Acts...)
+	e.NewTries, e.Tries = append(e.NewTries, o.NewTries...), append(e.Tries, o.Tries...)
+	e.DropReceipts = append(e.DropReceipts, o.DropReceipts...)
+	e.PollReceipts = append(e.PollReceipts, o.PollReceipts...)
+	if o.Seen != nil {
+		e.Seen = o.Seen
+	}
+}
+
 // WorkerSeen moves a worker's last_seen_at forward.
 type WorkerSeen struct {
 	Namespace string
@@ -50,7 +74,7 @@ type WorkerSeen struct {
 func (e *Effects) Empty() bool {
 	return e.NewInstance == nil && e.Instance == nil && e.Run == nil && e.Worker == nil &&
 		e.RemoveWorker == nil && e.Seen == nil &&
-		len(e.NewRuns)+len(e.NewInputs)+len(e.Events)+len(e.NewTasks)+len(e.Tasks)+
+		len(e.Joined)+len(e.NewRuns)+len(e.NewInputs)+len(e.Events)+len(e.NewTasks)+len(e.Tasks)+
 			len(e.NewActs)+len(e.Acts)+len(e.NewTries)+len(e.Tries)+len(e.NewTimers)+len(e.Timers)+
 			len(e.NewWaits)+len(e.Waits)+len(e.NewSignals)+len(e.Signals)+len(e.NewCommands)+
 			len(e.Commands)+len(e.NewRequests)+len(e.Registrations)+len(e.Definitions)+

@@ -1,6 +1,8 @@
 package runtimetest
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -16,6 +18,7 @@ var crowdCases = []testCase{
 	{"FanOut2000", func(t *testing.T, open Open) { testFanOut(t, open, 2000, false) }},
 	{"Group500", func(t *testing.T, open Open) { testFanOut(t, open, 500, true) }},
 	{"ClaimOnce", testClaimOnce}, {"EveryTaskLeasedOrThere", testClaimsAndDeaths},
+	{"UnrelatedRuns", testUnrelatedRuns}, {"HeavyAmongLight", testHeavyAmongLight},
 }
 
 // testFanOut: one completion schedules n activities, 50 clients complete them all at once: no fault,
@@ -134,6 +137,88 @@ func testClaimsAndDeaths(t *testing.T, open Open) {
 	require.NoError(t, x.RunDue(x.ctx()))
 	x.register("w")
 	for range n {
+		x.step("w", finish())
+	}
+	x.nothing("w")
+}
+
+// testUnrelatedRuns: 200 clients start, signal, work on and finish runs that have nothing to do with one
+// another: no operation is a fault (R37, R47).
+func testUnrelatedRuns(t *testing.T, open Open) {
+	x := newFixture(t, open)
+	for i := range 10 {
+		x.register(fmt.Sprint("w", i))
+	}
+	var clients sync.WaitGroup
+	var runs [200]string
+	for i := range runs {
+		worker := fmt.Sprint("w", i%10)
+		clients.Go(func() {
+			started, err := x.StartWorkflow(x.ctx(), startRequest(fmt.Sprint("wf", i)))
+			if !assert.NoError(t, err) {
+				return
+			}
+			runs[i] = started.Run.RunID
+			_, err = x.SignalWorkflow(x.ctx(), signalRequest(started.Run.WorkflowID, "go"))
+			assert.NoError(t, err)
+			for range 2 { // the signal came before the first task was taken, or has made a second one
+				x.workOnce(worker)
+			}
+		})
+	}
+	clients.Wait()
+	for x.workOnce("w0") {
+	}
+	for i := range runs {
+		require.Equal(t, rules.RunCompleted, x.run(runs[i]).Status)
+	}
+}
+
+// workOnce does the next task of either kind, if there is one: a run's first task schedules an activity, the
+// task after it completes the run.
+func (x *fixture) workOnce(worker string) bool {
+	act, err := x.PollActivityTask(x.ctx(), poll(worker))
+	if !assert.NoError(x, err) {
+		return false
+	}
+	if act.Activity != nil {
+		_, err = x.CompleteActivity(x.ctx(), success(act.Activity))
+		return assert.NoError(x, err)
+	}
+	flow, err := x.PollWorkflowTask(x.ctx(), poll(worker))
+	if !assert.NoError(x, err) || flow.Workflow == nil {
+		return false
+	}
+	var commands []command
+	for _, ev := range flow.Workflow.Page.Events {
+		switch ev.EventType {
+		case "WorkflowStarted":
+			commands = []command{activity("act")}
+		case "ActivityScheduled":
+			commands = nil // woken by the signal while it waits
+		case "ActivityCompleted":
+			commands = []command{finish()}
+		}
+	}
+	_, err = x.CompleteWorkflowTask(x.ctx(), completion(&flow.Workflow.Task, commands...))
+	return assert.NoError(x, err)
+}
+
+// testHeavyAmongLight: one run with a megabyte of arguments keeps nobody's task from its worker (R39).
+func testHeavyAmongLight(t *testing.T, open Open) {
+	x := newFixture(t, open)
+	x.register("w")
+	heavy := []byte(`{"codec":"avro","blob":"` + strings.Repeat("AAAA", 1<<18) + `"}`)
+	x.begun("heavy", func(r *runtime.StartRequest) { r.Arguments = heavy })
+	for range 100 {
+		x.begun("")
+	}
+	step := x.takeWorkflow("w")
+	require.Equal(t, "heavy", step.Run.WorkflowID)
+	require.Equal(t, string(heavy), string(step.Arguments))
+	x.complete(step, activity("act", func(c *command) { c.Arguments = heavy }))
+	require.Equal(t, string(heavy), string(x.takeActivity("w").Arguments))
+	for range 100 {
 		x.step("w", finish())
 	}
 	x.nothing("w")

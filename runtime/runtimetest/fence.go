@@ -14,7 +14,7 @@ var fenceCases = []testCase{
 	{"Workflow", testFenceWorkflow}, {"Closed", testFenceClosed}, {"Expired", testFenceExpired},
 	{"Stale", testFenceStale}, {"RunTimedOut", testFenceRunTimedOut}, {"Activity", testFenceActivity},
 	{"ActivityExpired", testFenceActivityExpired}, {"ActivityClosed", testFenceActivityClosed},
-	{"ActivityRunTimedOut", testFenceActivityRunTimedOut},
+	{"ActivityRunTimedOut", testFenceActivityRunTimedOut}, {"ConfiguredLease", testConfiguredLease},
 }
 
 // everyWorkflowOperation calls each operation that a workflow-task fence guards.
@@ -66,6 +66,16 @@ func testFenceWorkflow(t *testing.T, open Open) {
 		}
 		require.Equal(t, rules.TaskCompleted, x.refusal("task_not_leased", err).Fields["task_status"])
 	})
+	// Who lost the task to another that completed it repeats nothing.
+	for _, change := range []func(*runtime.WorkflowFence){
+		func(f *runtime.WorkflowFence) { f.LeaseOwner = "v" }, func(f *runtime.WorkflowFence) { f.Attempt = 9 },
+	} {
+		f := good
+		change(&f)
+		x.everyWorkflowOperation(f, func(operation string, err error) {
+			require.Equal(t, rules.TaskCompleted, x.refusal("task_not_leased", err).Fields["task_status"], operation)
+		})
+	}
 }
 
 // testFenceClosed: the owner of a task of a run that was closed learns so, typed and final (R75).
@@ -293,4 +303,28 @@ func testFenceActivityRunTimedOut(t *testing.T, open Open) {
 		require.NoError(t, err)
 		require.Equal(t, []any{"run_closed", false, rules.TaskCancelled}, []any{state.Reason, state.CanContinue, state.Task.Status})
 	}
+}
+
+// testConfiguredLease: the configured lease lengths are those that hold, to the tick (R09).
+func testConfiguredLease(t *testing.T, open Open) {
+	x := newFixture(t, open, func(o *runtime.Options) {
+		o.WorkflowTaskTimeout, o.ActivityTaskTimeout = seconds(3), seconds(2)
+	})
+	x.register("w")
+	x.register("v")
+	x.begun("wf")
+	task := x.takeWorkflow("w")
+	require.Equal(t, x.now()+3_000_000, task.Task.LeaseExpiresAt)
+	x.due(seconds(3) - 1000)
+	x.nothing("v")
+	x.due(1000)
+	again := x.takeWorkflow("v")
+	require.Equal(t, []any{task.Task.TaskID, int64(2)}, []any{again.Task.TaskID, again.Task.AttemptCount})
+	x.complete(again, activity("act"))
+	act := x.takeActivity("v")
+	require.Equal(t, x.now()+2_000_000, act.Task.LeaseExpiresAt)
+	x.due(seconds(2) - 1000)
+	require.NotContains(t, x.history(act.Run.RunID, 0), "ActivityFailed#1")
+	x.due(1000)
+	require.Contains(t, x.history(act.Run.RunID, 0), "ActivityFailed#1", "its only attempt is over")
 }

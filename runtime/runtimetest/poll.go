@@ -244,7 +244,7 @@ func testPollSettlesWhatIsOver(t *testing.T, open Open) {
 	run := x.begun("wf", func(r *runtime.StartRequest) { r.RunTimeout = 10 })
 	other := x.begun("other")
 	x.complete(x.takeWorkflow("w"), activity("act", func(c *command) { c.ScheduleToCloseTimeout = ptr[int64](5) }))
-	x.Clock.Advance(10e9) // nobody looked meanwhile
+	x.Clock.Step(10e9) // the loop sleeps on: nobody looked meanwhile
 	x.takeWorkflow("w")
 	result, err := x.PollActivityTask(x.ctx(), poll("w"))
 	require.NoError(t, err)

@@ -57,6 +57,10 @@ type Tx interface {
 	LockWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error)
 	// ShareWorker reads a registration and keeps it from changing until the transaction ends.
 	ShareWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error)
+	// Expect says what the transaction is going to ask about a worker and its polls. Where a read is a
+	// round trip, the questions go out with the next LockTask or ShareWorker: the registration is shared before
+	// a run is locked, the rest is read after. Answers are the same with it and without.
+	Expect(e Expected)
 	// Claim locks the first claimable task in claim order (priority, fairness, age) together with
 	// its run, skipping what others hold locked. ErrNotFound when there is none. A task is
 	// claimable when it is ready, due, of one of the types, and allowed for build and protocol.
@@ -121,6 +125,15 @@ type Locked struct {
 	OpenTask rules.Task     // the run's open workflow task; zero when none. Of a workflow task only that task itself
 }
 
+// Expected are the questions about a worker that a transaction is going to ask: ShareWorker, CountLeases,
+// GetPollReceipt of either kind, Head and Claim.
+type Expected struct {
+	Namespace      string
+	WorkerID       string
+	PollRequestIDs []string
+	Claims         []Claim
+}
+
 // Claim says which tasks a poll may take.
 type Claim struct {
 	Namespace     string
@@ -130,6 +143,15 @@ type Claim struct {
 	BuildID       string // claims tasks without compatibility, or with this one
 	ProtocolMinor int64  // claims tasks whose history needs at most this minor
 	Now           int64
+	// History says that the claimer goes on to read what a task's answer is made of: the run's input and
+	// its first so many events, or the event that scheduled the activity. 0 when it does not.
+	History int64
+}
+
+// Like reports whether two claims look for the same tasks, whenever they do.
+func (c *Claim) Like(o *Claim) bool {
+	return c.Namespace == o.Namespace && c.TaskQueue == o.TaskQueue && c.Kind == o.Kind && c.BuildID == o.BuildID &&
+		c.ProtocolMinor == o.ProtocolMinor && slices.Equal(c.TypeNames, o.TypeNames)
 }
 
 // Head is a claimable task by its place in claim order.
@@ -137,6 +159,7 @@ type Head struct {
 	Priority int64
 	OrderAt  int64
 	TaskID   string
+	RunID    string // "" where the engine does not tell
 }
 
 // Admits reports whether a poll may take a task as it stands.

@@ -19,6 +19,10 @@ type Clock interface {
 // Key is what a poll waits for.
 type Key struct{ Namespace, TaskQueue, Kind string }
 
+// KindQuery is the line of polls for queries. It stands behind that of workflow tasks: a poll in it is told of
+// a workflow task that no poll for workflow tasks takes.
+const KindQuery = "query"
+
 // Work is a task that is, or at At (micros) becomes, claimable.
 type Work struct {
 	Key
@@ -174,14 +178,23 @@ func (h *Hub) Notify(work Work) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, w := range h.waiters[work.Key] {
-		if w.poll.takes(&work) {
+	if behind := work.Key; !h.wake(work.Key, &work) && behind.Kind == "workflow" {
+		behind.Kind = KindQuery
+		h.wake(behind, &work)
+	}
+}
+
+// wake tells the first waiter of a line that may take the work, and reports whether there was one.
+func (h *Hub) wake(line Key, work *Work) bool {
+	for _, w := range h.waiters[line] {
+		if w.poll.takes(work) {
 			h.remove(w)
-			w.woken, w.work = true, work
+			w.woken, w.work = true, *work
 			offer(w, Worked)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 func offer(w *Waiter, r Reason) {
@@ -206,6 +219,18 @@ func (h *Hub) Supersede(namespace, workerID string) {
 	for w := range h.workers[namespace+"\x00"+workerID] {
 		h.remove(w)
 		offer(w, Superseded)
+	}
+}
+
+// Replace ends the held polls of a worker in one line, as drained: it asks anew.
+func (h *Hub) Replace(poll Poll) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for w := range h.workers[poll.owner()] {
+		if w.poll.Key == poll.Key {
+			h.remove(w)
+			offer(w, Drained)
+		}
 	}
 }
 

@@ -27,6 +27,10 @@ func (t *tx) Apply(_ context.Context, e *rules.Effects) error {
 		apply(e)
 	}
 	t.noteTasks(e)
+	t.ahead.Wrote(e)
+	if e.Worker != nil || e.RemoveWorker != nil {
+		t.worker = nil
+	}
 	return nil
 }
 
@@ -95,6 +99,9 @@ func (t *tx) applyRuns(e *rules.Effects) {
 			return affected(q.RunUpdate(t.ctx, mysqldb.RunUpdateParams(rows.UpdateRun(r, e.RunBase))))
 		})
 	}
+	each(t, e.Joined, func(q *mysqldb.Queries, r *rules.JoinedRun) error {
+		return affected(q.RunUpdate(t.ctx, mysqldb.RunUpdateParams(rows.UpdateRun(&r.Run, r.Base))))
+	})
 	each(t, e.NewRuns, func(q *mysqldb.Queries, r *rules.Run) error {
 		return q.RunInsert(t.ctx, mysqldb.RunInsertParams(rows.Run(*r)))
 	})

@@ -63,11 +63,11 @@ func session(lockWait time.Duration) []string {
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, connectError{err}
 	}
 	for _, statement := range c.session {
 		if _, err := conn.(driver.ExecerContext).ExecContext(ctx, statement, nil); err != nil {
-			return nil, errors.Join(fmt.Errorf("mysql: %s: %w", statement, err), conn.Close())
+			return nil, connectError{errors.Join(fmt.Errorf("%s: %w", statement, err), conn.Close())}
 		}
 	}
 	return conn, nil

@@ -20,6 +20,7 @@ const (
 	outOfMemory        = 1037
 	tooManyConnections = 1040
 	accessDenied       = 1045
+	recordChanged      = 1020 // MariaDB with innodb_snapshot_isolation
 	noDatabase         = 1049
 	serverShutdown     = 1053
 	duplicateKey       = 1062
@@ -27,10 +28,17 @@ const (
 	tooManyForUser     = 1203
 	lockWaitTimeout    = 1205
 	deadlock           = 1213
+	noSavepoint        = 1305
 	userLimit          = 1226
 	readOnly           = 1290
 	queryInterrupted   = 1317
 	readOnlyMode       = 1836
+	netReadError       = 1158
+	netReadTimeout     = 1159
+	netWriteError      = 1160
+	netWriteTimeout    = 1161
+	sessionKilled      = 3169 // MySQL
+	sessionIdle        = 4031 // MySQL
 	connectionKilled   = 1927 // MariaDB
 	statementTimeout   = 1969 // MariaDB
 	queryTimeout       = 3024 // MySQL
@@ -43,6 +51,10 @@ func classify(err error) error {
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return store.ErrNotFound
+	}
+	var ce connectError
+	if errors.As(err, &ce) {
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
 	var me *mysql.MySQLError
 	if errors.As(err, &me) {
@@ -61,9 +73,9 @@ func byNumber(me *mysql.MySQLError) error {
 	switch me.Number {
 	case duplicateKey:
 		return fmt.Errorf("%w: %w", store.ErrConflict, me)
-	case deadlock, lockWaitTimeout:
+	case deadlock, lockWaitTimeout, recordChanged:
 		return fmt.Errorf("%w: %w", store.ErrContention, me)
-	case serverShutdown, connectionKilled:
+	case serverShutdown, connectionKilled, sessionKilled, sessionIdle, netReadError, netReadTimeout, netWriteError, netWriteTimeout:
 		return dead(me)
 	case diskFull, outOfMemory, tooManyConnections, accessDenied, noDatabase, tableFull, tooManyForUser, userLimit,
 		readOnly, readOnlyMode, queryInterrupted, statementTimeout, queryTimeout:
@@ -76,11 +88,26 @@ func dead(err error) error {
 	return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, locking.ErrDead, err)
 }
 
-// isConnection reports an error of the connection itself.
+// connectError is any error of making a connection. Whatever the server or the network said, nothing was
+// asked of the database yet; the driver has errors here that it does not export.
+type connectError struct{ err error }
+
+func (e connectError) Error() string { return "connect: " + e.err.Error() }
+func (e connectError) Unwrap() error { return e.err }
+
+// isConnection reports an error of the connection itself: it was lost, or what came over it was not the protocol.
 func isConnection(err error) bool {
 	var ne net.Error
-	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.As(err, &ne) ||
-		errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone)
+	if errors.As(err, &ne) {
+		return true
+	}
+	for _, of := range [...]error{driver.ErrBadConn, mysql.ErrInvalidConn, sql.ErrConnDone, sql.ErrTxDone,
+		mysql.ErrPktSync, mysql.ErrPktSyncMul, mysql.ErrMalformPkt, mysql.ErrBusyBuffer} {
+		if errors.Is(err, of) {
+			return true
+		}
+	}
+	return false
 }
 
 // classifyIn is classify for a caller that may have gone away meanwhile.
@@ -105,6 +132,16 @@ func classifyCommit(err error) error {
 		return dead(err)
 	}
 	return fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err)
+}
+
+// afterRollback judges why a rollback to a savepoint failed. Where the savepoint was never made, what was sent
+// before it had failed, and that is what ends the transaction; otherwise the rollback's own error does.
+func afterRollback(ctx context.Context, err, failed error) error {
+	var me *mysql.MySQLError
+	if errors.As(err, &me) && me.Number == noSavepoint {
+		return failed
+	}
+	return classifyIn(ctx, err)
 }
 
 // hard reports an error that ends the transaction whatever its function makes of it.

@@ -15,6 +15,9 @@ func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*sto
 	if err := t.queueFor(t.s.queue.Run(taskID)); err != nil {
 		return nil, err
 	}
+	if err := t.shareAhead(ctx); err != nil {
+		return nil, err
+	}
 	l := &store.Locked{}
 	err := t.read(ctx, func(q *mysqldb.Queries) error {
 		run, err := q.RunLockOfTask(ctx, taskID)
@@ -31,7 +34,9 @@ func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*sto
 	if attemptID == "" {
 		attemptID = l.Task.ActivityAttemptID
 	}
-	if kind == rules.KindWorkflow && l.Task.LeaseOwner != "" {
+	if w := t.worker; w != nil && w.WorkerID == l.Task.LeaseOwner && w.Namespace == l.Task.Namespace {
+		l.Owner = *w
+	} else if kind == rules.KindWorkflow && l.Task.LeaseOwner != "" {
 		err = t.read(ctx, func(q *mysqldb.Queries) error {
 			owner, err := q.WorkerGet(ctx, mysqldb.WorkerGetParams{Namespace: l.Task.Namespace, WorkerID: l.Task.LeaseOwner})
 			l.Owner = rules.Worker(owner)
@@ -86,6 +91,7 @@ func (t *tx) waitFor(ctx context.Context, taskID string) error {
 		_, err := q.RunLockOfTask(ctx, taskID)
 		return err
 	})
+	t.ahead.DropLines()
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
@@ -155,10 +161,16 @@ func (t *tx) LockWorker(ctx context.Context, namespace, workerID string) (w rule
 
 // ShareWorker implements store.Tx.
 func (t *tx) ShareWorker(ctx context.Context, namespace, workerID string) (w rules.Worker, err error) {
+	if h := t.worker; h != nil && h.WorkerID == workerID && h.Namespace == namespace {
+		return *h, nil
+	}
 	err = t.read(ctx, func(q *mysqldb.Queries) error {
 		row, err := q.WorkerShare(ctx, mysqldb.WorkerShareParams{Namespace: namespace, WorkerID: workerID})
 		w = rules.Worker(row)
 		return err
 	})
+	if err == nil {
+		t.worker = &w
+	}
 	return w, err
 }

@@ -30,7 +30,7 @@ const lockWait = 300
 // database's, as named locks are the whole server's.
 func lock(ctx context.Context, conn *sql.Conn) (func() error, error) {
 	var got sql.NullInt64
-	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(CONCAT('dw_', LEFT(MD5(DATABASE()), 32)), ?)", lockWait).Scan(&got)
+	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(CONCAT('dw_', LEFT(SHA2(DATABASE(), 256), 32)), ?)", lockWait).Scan(&got)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func lock(ctx context.Context, conn *sql.Conn) (func() error, error) {
 		return nil, fmt.Errorf("another process has been migrating for %d s", lockWait)
 	}
 	return func() error {
-		_, err := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK(CONCAT('dw_', LEFT(MD5(DATABASE()), 32)))")
+		_, err := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK(CONCAT('dw_', LEFT(SHA2(DATABASE(), 256), 32)))")
 		return err
 	}, nil
 }

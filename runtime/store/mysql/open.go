@@ -36,6 +36,7 @@ type Store struct {
 	opt     store.Options
 	log     *slog.Logger
 	queue   *locking.Queue
+	takes   locking.Takes
 	scanner *scanner
 	closed  atomic.Bool
 	closing sync.Once

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"dwserver/gen/mysqldb"
 	"dwserver/runtime/store"
 )
 
@@ -148,6 +149,17 @@ var ended = func() chan struct{} { c := make(chan struct{}); close(c); return c 
 
 func (f failed) Done() <-chan struct{} { return ended }
 func (f failed) Err() error            { return f.err }
+
+// maxPrepared bounds the texts that are prepared of a statement made of parts or rows: one for each number of them.
+const maxPrepared = 4
+
+// orPlain is the link for a text that is worth preparing, or one that runs it as it stands.
+func (l link) orPlain(prepare bool) mysqldb.DBTX {
+	if prepare {
+		return l
+	}
+	return plain{l}
+}
 
 // plain implements mysqldb.DBTX for texts that vary: their arguments are put into the text by the
 // driver, so that they make one round trip.

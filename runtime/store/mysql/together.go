@@ -7,10 +7,11 @@ import (
 	"dwserver/runtime/store/batch"
 )
 
-// together is one statement that writes the rows of a group.
-func together(group []batch.Write) (text string, args []any) {
+// together is one statement that writes the rows of a group. The text of one to be prepared depends on their
+// number only.
+func together(group []batch.Write, prepare bool) (text string, args []any) {
 	if group[0].IsUpdate() {
-		return updateTogether(group)
+		return updateTogether(group, prepare)
 	}
 	return insertTogether(group)
 }
@@ -41,7 +42,7 @@ var updated = regexp.MustCompile(`(\w+)\s*=\s*\?`)
 
 // updateTogether turns UPDATE … SET column = ?, … WHERE key = ? into one that finds as many rows and sets each
 // column by the key; one value for all rows needs no choice.
-func updateTogether(group []batch.Write) (text string, args []any) {
+func updateTogether(group []batch.Write, prepare bool) (text string, args []any) {
 	found := updated.FindAllStringSubmatch(group[0].SQL, -1)
 	last := len(found) - 1
 	key := found[last][1]
@@ -54,7 +55,7 @@ func updateTogether(group []batch.Write) (text string, args []any) {
 			b.WriteString(", ")
 		}
 		b.WriteString(column[1])
-		if same(group, c) {
+		if !prepare && same(group, c) {
 			b.WriteString(" = ?")
 			args = append(args, group[0].Args[c])
 			continue

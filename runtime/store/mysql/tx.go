@@ -12,6 +12,7 @@ import (
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 	"dwserver/runtime/store/batch"
+	"dwserver/runtime/store/locking"
 )
 
 // tx implements store.Tx. It begins with the first read, usually a lock; writes are held back until
@@ -29,6 +30,10 @@ type tx struct {
 	points int // open savepoints
 	sent   int // times that something was sent
 	leave  func()
+	worker *rules.Worker // registration that is shared
+	ahead  locking.Ahead
+	taking []string           // tasks this transaction is the only one here to take
+	stands bool               // is committed
 	seen   []rules.WorkerSeen // stored after the commit
 	fault  error              // what ends the transaction, whatever its function makes of it
 }
@@ -105,8 +110,9 @@ func (t *tx) send(group []batch.Write) error {
 	var err error
 	switch {
 	case len(group) > 1:
-		text, args := together(group)
-		result, err = plain{t.link()}.ExecContext(t.ctx, text, args...)
+		prepare := len(group) <= maxPrepared
+		text, args := together(group, prepare)
+		result, err = t.link().orPlain(prepare).ExecContext(t.ctx, text, args...)
 	case !strings.HasPrefix(w.SQL, "-- name"): // SAVEPOINT and RELEASE
 		_, err := plain{t.link()}.ExecContext(t.ctx, w.SQL)
 		return err
@@ -143,6 +149,7 @@ func (t *tx) commit() error {
 	if err := t.committing(); err != nil {
 		return classifyCommit(err)
 	}
+	t.stands = true
 	t.release()
 	return t.probe("COMMITTED")
 }
@@ -190,6 +197,7 @@ func (t *tx) next() {
 // end leaves nothing open: it rolls back what was not committed.
 func (t *tx) end() {
 	t.next()
+	defer func() { t.s.takes.Leave(t.taking, t.stands) }()
 	defer t.release()
 	if t.tx == nil {
 		return
@@ -219,6 +227,7 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 		t.held = append(t.held, batch.Write{SQL: "RELEASE SAVEPOINT " + name})
 		return nil
 	}
+	t.ahead.Forget()
 	if sent == t.sent {
 		t.held = t.held[:before]
 		return failed
@@ -229,7 +238,7 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 	}
 	for _, text := range []string{"ROLLBACK TO SAVEPOINT " + name, "RELEASE SAVEPOINT " + name} {
 		if _, err := (plain{t.link()}).ExecContext(t.ctx, text); err != nil {
-			t.fault = failed // what failed came before the savepoint, and there is no going back to it
+			t.fault = afterRollback(t.ctx, err, failed)
 			break
 		}
 	}

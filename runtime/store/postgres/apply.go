@@ -26,6 +26,10 @@ func (t *tx) Apply(_ context.Context, e *rules.Effects) error {
 		apply(e)
 	}
 	t.noteTasks(e)
+	t.ahead.Wrote(e)
+	if e.Worker != nil || e.RemoveWorker != nil {
+		t.worker = nil
+	}
 	return nil
 }
 
@@ -88,6 +92,9 @@ func (t *tx) applyRuns(e *rules.Effects) {
 			return q.RunUpdate(t.ctx, pgdb.RunUpdateParams(rows.UpdateRun(r, e.RunBase)))
 		})
 	}
+	each(t, e.Joined, func(q *pgdb.Queries, r *rules.JoinedRun) error {
+		return q.RunUpdate(t.ctx, pgdb.RunUpdateParams(rows.UpdateRun(&r.Run, r.Base)))
+	})
 	each(t, e.NewRuns, func(q *pgdb.Queries, r *rules.Run) error {
 		return q.RunInsert(t.ctx, pgdb.RunInsertParams(rows.Run(*r)))
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"dwserver/gen/pgdb"
 	"dwserver/runtime/rules"
@@ -14,19 +15,12 @@ import (
 // A lane is one range of the claim index: a type and a build.
 type lane struct{ typeName, build string }
 
-func lanes(c store.Claim) []lane {
-	list := make([]lane, 0, 2*len(c.TypeNames))
-	for _, name := range c.TypeNames {
-		list = append(list, lane{name, ""})
-		if c.BuildID != "" {
-			list = append(list, lane{name, c.BuildID})
-		}
-	}
-	return list
-}
-
 // Claim implements store.Tx. It passes over what others hold locked and does not wait, so that a
-// transaction that holds a run may claim. Where all candidates are locked, a transaction that holds
+// transaction that holds a run may claim. The first tasks in order are found without locks, and the first of
+// them that no other transaction of this process is taking is then locked by its id: a search that locks would
+// visit all that others hold. Only when another process was faster is there such a search.
+//
+// Where all candidates are locked, a transaction that holds
 // none starts again and then waits for the run of the first, rather than report an empty queue:
 // nothing would wake its poll when the locks go. It waits with no more than a registration held, in
 // the order that all transitions lock in.
@@ -36,74 +30,115 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 			return nil, err
 		}
 	}
-	list := lanes(c)
-	if len(list) == 1 {
-		if l, err := t.claimIn(ctx, c, list[0]); !errors.Is(err, store.ErrNotFound) {
+	line, err := t.lineOf(&c)
+	if err != nil || len(line.Tasks) == 0 {
+		return nil, cmp.Or(err, store.ErrNotFound)
+	}
+	tasks := line.Tasks
+	for i := range tasks {
+		if !t.take(tasks[i].TaskID, line.Found) {
+			continue
+		}
+		l, err := t.claimTask(ctx, &c, &tasks[i])
+		if errors.Is(err, store.ErrNotFound) {
+			l, err = t.search(ctx, &c, tasks)
+		}
+		if !errors.Is(err, store.ErrNotFound) {
 			return l, err
 		}
-		if t.locked || t.settle {
-			return nil, store.ErrNotFound
-		}
+		break
 	}
-	heads, err := heads(ctx, t.read, c)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) > 1 {
-		for _, head := range heads {
-			way := lane{head.TypeName, head.Compatibility}
-			if l, err := t.claimIn(ctx, c, way); !errors.Is(err, store.ErrNotFound) {
-				return l, err
-			}
-		}
-	}
-	if len(heads) > 0 && !t.locked && !t.settle {
-		return nil, t.note(locking.Busy{TaskID: heads[0].TaskID})
+	if !t.locked && !t.settle {
+		return nil, t.note(locking.Busy{TaskID: tasks[0].TaskID})
 	}
 	return nil, store.ErrNotFound
 }
 
-// Head implements store.Tx.
-func (t *tx) Head(ctx context.Context, c store.Claim) (store.Head, error) {
-	return firstHead(heads(ctx, t.read, c))
+// take marks a task as this transaction's to take, or reports that another's is faster.
+func (t *tx) take(taskID string, found int64) bool {
+	if slices.Contains(t.taking, taskID) {
+		return true
+	}
+	ok := t.s.takes.Take(taskID, found)
+	if ok {
+		t.taking = append(t.taking, taskID)
+	}
+	return ok
 }
 
-// ReadHead implements store.Reader.
-func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
-	return firstHead(heads(ctx, s.run, c))
+// search locks the first free task of the lanes that have any.
+func (t *tx) search(ctx context.Context, c *store.Claim, heads []locking.Place) (*store.Locked, error) {
+	var seen []lane
+	for i := range heads {
+		way := lane{heads[i].TypeName, heads[i].Compatibility}
+		if slices.Contains(seen, way) {
+			continue
+		}
+		seen = append(seen, way)
+		if l, err := t.claimIn(ctx, c, way); !errors.Is(err, store.ErrNotFound) {
+			return l, err
+		}
+	}
+	return nil, store.ErrNotFound
 }
 
-func firstHead(heads []pgdb.TaskFindHeadsRow, err error) (store.Head, error) {
-	if err != nil || len(heads) == 0 {
-		return store.Head{}, cmp.Or(err, store.ErrNotFound)
+// Head implements store.Tx. What other transactions of this process are taking is passed over.
+func (t *tx) Head(_ context.Context, c store.Claim) (store.Head, error) {
+	line, err := t.lineOf(&c)
+	if err != nil {
+		return store.Head{}, err
 	}
-	return store.Head{Priority: heads[0].Priority, OrderAt: heads[0].OrderAt, TaskID: heads[0].TaskID}, nil
+	h := line.First(&t.s.takes)
+	if h == nil {
+		return store.Head{}, store.ErrNotFound
+	}
+	return store.Head{Priority: h.Priority, OrderAt: h.OrderAt, TaskID: h.TaskID, RunID: h.RunID}, nil
 }
 
-// reading runs one generated read, in a transaction or outside.
-type reading func(context.Context, func(*pgdb.Queries) error) error
-
-// heads are the lanes that have a claimable task, the one to be claimed first in front.
-func heads(ctx context.Context, read reading, c store.Claim) (found []pgdb.TaskFindHeadsRow, err error) {
-	if len(c.TypeNames) == 0 {
-		return nil, nil
-	}
-	builds := []string{""}
-	if c.BuildID != "" {
-		builds = append(builds, c.BuildID)
-	}
-	err = read(ctx, func(q *pgdb.Queries) (err error) {
-		found, err = q.TaskFindHeads(ctx, pgdb.TaskFindHeadsParams{
-			TypeNames: c.TypeNames, Builds: builds, Namespace: c.Namespace, TaskQueue: c.TaskQueue, Kind: c.Kind,
-			Now: c.Now, ProtocolMinor: c.ProtocolMinor,
-		})
-		return err
+// claimTask locks a task that was found, with its run, and loads what belongs to it.
+func (t *tx) claimTask(ctx context.Context, c *store.Claim, head *locking.Place) (*store.Locked, error) {
+	l := &store.Locked{}
+	err := t.trip(func(p *pipe) {
+		p.load(func(q *pgdb.Queries) error {
+			row, err := q.TaskLockHead(ctx, pgdb.TaskLockHeadParams{TaskID: head.TaskID, Now: c.Now, ProtocolMinor: c.ProtocolMinor})
+			l.Task, l.Run = rules.Task(row.Task), rules.Run(row.WorkflowRun)
+			return err
+		}, nil)
+		if head.ActivityExecutionID != "" {
+			p.loadActivity(ctx, l, head)
+		}
+		if c.History > 0 {
+			t.answerAhead(p, c, head)
+		}
 	})
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	t.locked = true
+	t.s.queue.Remember(l.Task.TaskID, l.Run.RunID)
+	if l.Task.Kind == rules.KindActivity {
+		err = t.note(l.Whole(l.Task.Kind))
+	}
+	return l, err
+}
+
+// loadActivity loads what belongs to an activity task that was found.
+func (p *pipe) loadActivity(ctx context.Context, l *store.Locked, head *locking.Place) {
+	var none bool
+	p.load(func(q *pgdb.Queries) error {
+		activity, err := q.ActivityGet(ctx, head.ActivityExecutionID)
+		l.Activity = rules.Activity(activity)
+		return err
+	}, &none)
+	p.load(func(q *pgdb.Queries) error {
+		open, err := q.TaskGetOpen(ctx, head.RunID)
+		l.OpenTask = rules.Task(open)
+		return err
+	}, &none)
 }
 
 // claimIn locks the first task of a lane that is free, with its run, and loads what belongs to it.
-func (t *tx) claimIn(ctx context.Context, c store.Claim, way lane) (*store.Locked, error) {
+func (t *tx) claimIn(ctx context.Context, c *store.Claim, way lane) (*store.Locked, error) {
 	l := &store.Locked{}
 	err := t.read(ctx, func(q *pgdb.Queries) error {
 		row, err := q.TaskFindClaimable(ctx, pgdb.TaskFindClaimableParams{

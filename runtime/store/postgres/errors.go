@@ -24,6 +24,7 @@ const (
 	queryCanceled  = "57014"
 	serialization  = "40001"
 	deadlock       = "40P01"
+	noSavepoint    = "3B001"
 )
 
 func dead(err error) error {
@@ -87,7 +88,7 @@ func sentinel(pe *pgconn.PgError) error {
 // isConnection reports an error of the connection itself.
 func isConnection(err error) bool {
 	var ne net.Error
-	return errors.As(err, &ne) || errors.Is(err, net.ErrClosed) ||
+	return errors.As(err, &ne) || errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) ||
 		pgconn.SafeToRetry(err) || isCut(err)
 }
 
@@ -105,6 +106,16 @@ func classifyCommit(err error) error {
 		return dead(err)
 	}
 	return fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err)
+}
+
+// afterRollback judges why a rollback to a savepoint failed. Where the savepoint was never made, what was sent
+// before it had failed, and that is what ends the transaction; otherwise the rollback's own error does.
+func afterRollback(ctx context.Context, err, failed error) error {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) && pe.Code == noSavepoint {
+		return failed
+	}
+	return classifyIn(ctx, err)
 }
 
 // hard reports an error that ends the transaction whatever its function makes of it.

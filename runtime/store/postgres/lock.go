@@ -19,8 +19,10 @@ func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*sto
 		return nil, err
 	}
 	l := &store.Locked{}
-	var none bool // rows whose absence is judged afterwards
+	var none bool                                    // rows whose absence is judged afterwards
+	owner := t.worker == nil && t.ahead.Asked == nil // has to be loaded; else it is held, as a rule
 	err := t.trip(func(p *pipe) {
+		t.shareAhead(p)
 		p.load(func(q *pgdb.Queries) error {
 			run, err := q.RunLockOfTask(ctx, taskID)
 			l.Run = rules.Run(run)
@@ -31,18 +33,17 @@ func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*sto
 			l.Task = rules.Task(task)
 			return err
 		}, nil)
-		if kind == rules.KindWorkflow {
-			if t.worker == nil {
-				p.load(loadOwner(ctx, l, taskID), &none)
-			}
-			return
+		if kind != rules.KindWorkflow {
+			p.loadActivityOf(ctx, l, taskID, attemptID)
+		} else if owner {
+			p.load(loadOwner(ctx, l, taskID), &none)
 		}
-		p.loadActivityOf(ctx, l, taskID, attemptID)
+		t.lookAhead(p)
 	})
 	if kind == rules.KindWorkflow && l.Run.WorkflowTaskID == taskID {
 		l.OpenTask = l.Task
 	}
-	if err == nil && kind == rules.KindWorkflow && t.worker != nil && l.Task.LeaseOwner != "" {
+	if err == nil && kind == rules.KindWorkflow && !owner && l.Task.LeaseOwner != "" {
 		err = t.heldOwner(ctx, l)
 	}
 	return t.lockedRun(l, kind, err)
@@ -50,7 +51,7 @@ func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*sto
 
 // heldOwner takes the owner's registration from the one that is held, which it usually is.
 func (t *tx) heldOwner(ctx context.Context, l *store.Locked) error {
-	if w := t.worker; w.WorkerID == l.Task.LeaseOwner && w.Namespace == l.Task.Namespace {
+	if w := t.worker; w != nil && w.WorkerID == l.Task.LeaseOwner && w.Namespace == l.Task.Namespace {
 		l.Owner = *w
 		return nil
 	}
@@ -121,6 +122,7 @@ func (t *tx) waitFor(ctx context.Context, taskID string) error {
 			return err
 		}, &gone)
 	})
+	t.ahead.DropLines()
 	if err == nil && noRun && !gone {
 		err = t.note(store.Missing("run of task", taskID))
 	}
@@ -199,6 +201,22 @@ func (t *tx) LockWorker(ctx context.Context, namespace, workerID string) (w rule
 
 // ShareWorker implements store.Tx.
 func (t *tx) ShareWorker(ctx context.Context, namespace, workerID string) (w rules.Worker, err error) {
+	if h := t.worker; h != nil && h.WorkerID == workerID && h.Namespace == namespace {
+		return *h, nil
+	}
+	if e := t.ahead.Asked; e != nil && e.WorkerID == workerID && e.Namespace == namespace {
+		err = t.trip(func(p *pipe) {
+			t.shareAhead(p)
+			t.lookAhead(p)
+		})
+		if err == nil && t.worker == nil {
+			err = store.ErrNotFound
+		}
+		if err != nil {
+			return w, err
+		}
+		return *t.worker, nil
+	}
 	err = t.read(ctx, func(q *pgdb.Queries) error {
 		row, err := q.WorkerShare(ctx, pgdb.WorkerShareParams{Namespace: namespace, WorkerID: workerID})
 		w = rules.Worker(row)

@@ -42,6 +42,7 @@ type Store struct {
 	log      *slog.Logger
 	notifier *notifier
 	queue    *locking.Queue
+	takes    locking.Takes
 	closed   atomic.Bool
 	closing  sync.Once
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 	"dwserver/runtime/store/batch"
+	"dwserver/runtime/store/locking"
 )
 
 // begin names the isolation level: each statement sees what was committed when it started, so what
@@ -27,6 +29,7 @@ type tx struct {
 	conn   *pgxpool.Conn
 	begun  bool
 	wrote  bool   // has something to commit
+	stands bool   // is committed
 	locked bool   // holds a run's lock
 	first  string // task whose run the claim waits for, "" when it waits for none
 	settle bool
@@ -34,8 +37,11 @@ type tx struct {
 	points int // open savepoints
 	trips  int // round trips made
 	wakes  []store.Wake
-	leave  func()             // leaves the in-process queue of a run
-	worker *rules.Worker      // registration that is held
+	leave  func()        // leaves the in-process queue of a run
+	worker *rules.Worker // registration that is held
+	ahead  locking.Ahead
+	docs   documents
+	taking []string           // tasks this transaction is the only one here to take
 	seen   []rules.WorkerSeen // stored after the commit
 	fault  error              // what ends the transaction, whatever its function makes of it
 }
@@ -56,7 +62,11 @@ func (t *tx) trip(fill func(*pipe)) error {
 	fill(p)
 	t.begun, t.held = true, nil
 	t.trips++
-	return t.note(classifyIn(t.ctx, p.send(t.conn.Conn())))
+	err := t.note(classifyIn(t.ctx, p.send(t.conn.Conn())))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.ahead.Forget()
+	}
+	return err
 }
 
 func (t *tx) acquire() (err error) {
@@ -108,7 +118,7 @@ func (t *tx) commit() error {
 	if done != "COMMIT" { // the server answers ROLLBACK for a transaction that had failed
 		return fmt.Errorf("%w: COMMIT of a failed transaction", store.ErrBroken)
 	}
-	t.begun = false
+	t.begun, t.stands = false, true
 	t.release()
 	if t.s.opt.Probe != nil {
 		return t.s.opt.Probe(ctx, "COMMITTED")
@@ -135,6 +145,7 @@ func (t *tx) next() {
 // end leaves nothing open: it rolls back what was not committed and gives the connection back.
 func (t *tx) end() {
 	t.next()
+	defer func() { t.s.takes.Leave(t.taking, t.stands) }()
 	if t.conn == nil {
 		return
 	}
@@ -174,6 +185,7 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 		return nil
 	}
 	t.wakes = t.wakes[:wakes]
+	t.ahead.Forget()
 	if trips == t.trips {
 		t.held = t.held[:before]
 		return failed
@@ -182,8 +194,19 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 	if t.fault != nil {
 		return failed
 	}
-	if err := t.simple(t.ctx, "ROLLBACK TO "+name+"; RELEASE "+name); err != nil {
-		t.fault = failed // what failed came before the savepoint, and there is no going back to it
+	if err := t.back(name); err != nil {
+		t.fault = afterRollback(t.ctx, err, failed)
 	}
 	return failed
+}
+
+// back undoes what was sent since a savepoint.
+func (t *tx) back(name string) error {
+	text := "ROLLBACK TO " + name
+	if probe := t.s.opt.Probe; probe != nil {
+		if err := probe(t.ctx, text); err != nil {
+			return err
+		}
+	}
+	return t.simple(t.ctx, text+"; RELEASE "+name)
 }

@@ -59,13 +59,15 @@ func (t *tx) applyRuns(e *rules.Effects) error {
 			return err
 		}
 	}
-	if r := e.Run; r != nil {
-		u := rows.UpdateRun(r, e.RunBase)
-		n, err := t.q.RunUpdate(t.ctx, sqlitedb.RunUpdateParams(u))
-		if err = t.set("run", r.RunID, n, err); err != nil {
+	if e.Run != nil {
+		if err := t.updateRun(e.Run, e.RunBase); err != nil {
 			return err
 		}
-		changed(t.cache, &t.cache.runs, r.RunID, u.Onto)
+	}
+	for i := range e.Joined {
+		if err := t.updateRun(&e.Joined[i].Run, e.Joined[i].Base); err != nil {
+			return err
+		}
 	}
 	for i := range e.NewRuns {
 		err := t.q.RunInsert(t.ctx, sqlitedb.RunInsertParams(rows.Run(e.NewRuns[i])))
@@ -80,6 +82,16 @@ func (t *tx) applyRuns(e *rules.Effects) error {
 			return err
 		}
 	}
+	return nil
+}
+
+func (t *tx) updateRun(r *rules.Run, base int64) error {
+	u := rows.UpdateRun(r, base)
+	n, err := t.q.RunUpdate(t.ctx, sqlitedb.RunUpdateParams(u))
+	if err = t.set("run", r.RunID, n, err); err != nil {
+		return err
+	}
+	changed(t.cache, &t.cache.runs, r.RunID, u.Onto)
 	return nil
 }
 

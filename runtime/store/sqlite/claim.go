@@ -49,7 +49,7 @@ func (r *reads) Head(ctx context.Context, c store.Claim) (store.Head, error) {
 	if best.TaskID == "" {
 		return store.Head{}, store.ErrNotFound
 	}
-	return store.Head{Priority: best.Priority, OrderAt: best.OrderAt, TaskID: best.TaskID}, nil
+	return store.Head{Priority: best.Priority, OrderAt: best.OrderAt, TaskID: best.TaskID, RunID: best.RunID}, nil
 }
 
 // before is claim order.

@@ -26,7 +26,7 @@ func Faults(t *testing.T, engine string, open OpenURL) {
 		run  func(*testing.T, *faults)
 	}{
 		{"CutBeforeCommit", testCutBeforeCommit}, {"AnswerToCommitLost", testAnswerLost}, {"CommitLost", testCommitLost},
-		{"CutAfterCommit", testCutAfterCommit}, {"Unreachable", testUnreachable}, {"LockTimeout", testLockTimeout},
+		{"CutAfterCommit", testCutAfterCommit}, {"CutBeforeRollback", testCutBeforeRollback}, {"Unreachable", testUnreachable}, {"LockTimeout", testLockTimeout},
 		{"PoolExhausted", testPoolExhausted}, {"ServerRestart", testServerRestart}, {"TwoProcesses", testTwoProcesses},
 		{"ClaimsOfTwoProcesses", testClaimsOfTwo}, {"Wakes", testWakes},
 	} {
@@ -99,6 +99,38 @@ func testCutBeforeCommit(t *testing.T, f *faults) {
 	require.NoError(t, err)
 	require.Equal(t, 2, tries)
 	requireInput(t, s, "a", true)
+}
+
+// A connection cut before a part that was given up is undone: that is what ends the transaction, and not why the
+// part was given up, so the transition runs again on another.
+func testCutBeforeRollback(t *testing.T, f *faults) {
+	s, p, _ := f.proxied(t, store.Options{})
+	declined := errors.New("declined")
+	tries := 0
+	err := s.Transition(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		tries++
+		if err := putInput("a")(ctx, tx); err != nil {
+			return err
+		}
+		err := tx.Savepoint(ctx, func() error {
+			if err := putInput("b")(ctx, tx); err != nil {
+				return err
+			}
+			if _, err := tx.GetRunInput(ctx, "b"); err != nil {
+				return err
+			}
+			if tries == 1 {
+				p.Cut()
+			}
+			return declined
+		})
+		require.ErrorIs(t, err, declined)
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, 2, tries)
+	requireInput(t, s, "a", true)
+	requireInput(t, s, "b", false)
 }
 
 // COMMIT arrives and its answer does not: the outcome is unknown, and the transition stands.

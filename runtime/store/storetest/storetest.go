@@ -36,7 +36,7 @@ func exercise(t *testing.T, open Open, opt store.Options) {
 		{"Refusals", testRefusals}, {"Savepoints", testSavepoints}, {"Contexts", testContexts}, {"Panics", testPanics},
 		{"ReadYourWrites", testReadYourWrites}, {"Visibility", testVisibility},
 		{"ClaimOrder", testClaimOrder}, {"ClaimFilters", testClaimFilters}, {"ClaimSkips", testClaimSkips},
-		{"ClaimRace", testClaimRace}, {"ClaimFanout", testClaimFanout}, {"FairOrder", testFairOrder},
+		{"ClaimRace", testClaimRace}, {"Expected", testExpected}, {"ExpectedClaim", testExpectedClaim}, {"ClaimFanout", testClaimFanout}, {"FairOrder", testFairOrder},
 		{"OpenRows", testOpenRows}, {"Steps", testSteps}, {"RunActivities", testRunActivities}, {"Leases", testLeases}, {"Events", testEvents},
 		{"Due", testDue}, {"Delayed", testDelayed}, {"Workflows", testWorkflows}, {"Prune", testPrune},
 		{"Close", testClose},

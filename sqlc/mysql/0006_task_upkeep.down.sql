@@ -1,0 +1,3 @@
+ALTER TABLE tasks
+    DROP KEY tasks_by_owner,
+    ADD KEY tasks_by_owner (namespace, lease_owner, status);

@@ -1,0 +1,3 @@
+DROP INDEX tasks_lease_expiry;
+
+CREATE INDEX tasks_lease_expiry ON tasks (lease_expires_at) WHERE status = 'leased';
