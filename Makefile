@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOL := CGO_ENABLED=0 go tool -modfile=cmd/gen/tools.mod
 LINT := CGO_ENABLED=0 go tool -modfile=cmd/gen/lint.mod golangci-lint
 
-.PHONY: help run build test soak crash test-sqlite generate generate-check lint vectors bench sdk-python sdk-python-engines sdk-rust
+.PHONY: help run build test soak faults crash test-sqlite generate generate-check lint vectors bench sdk-python sdk-python-engines sdk-rust
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ test: ## Run every test on every engine, with the race detector (needs a C compi
 
 soak: ## The long forms: torture of 60 s an engine, every fault on every engine, 10,000 activities
 	DW_TORTURE=60 DW_TEST_SOAK=1 CGO_ENABLED=1 go test -timeout 120m ./cmd/dwserver ./runtime/...
+
+faults: ## A fault at every statement of carried polls, on every engine
+	DW_TEST_SOAK=1 CGO_ENABLED=0 go test -count=1 -timeout 15m -run '^TestCarried$$/.*/Faults' -v ./runtime/carriertest
 
 crash: ## The crash test in full: 100 rounds of SIGKILL under load
 	CGO_ENABLED=0 go test -count=1 -timeout 15m -run '^TestCrash' -v ./cmd/dwserver
