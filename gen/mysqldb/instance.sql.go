@@ -83,18 +83,24 @@ func (q *Queries) InstanceLock(ctx context.Context, workflowID string) (Workflow
 
 const InstanceUpdate = `-- name: InstanceUpdate :execrows
 UPDATE workflow_instances SET
-    current_run_id = ?, run_count = ?
+    workflow_type = ?, current_run_id = ?, run_count = ?
 WHERE workflow_id = ?
 `
 
 type InstanceUpdateParams struct {
+	WorkflowType string
 	CurrentRunID string
 	RunCount     int64
 	WorkflowID   string
 }
 
 func (q *Queries) InstanceUpdate(ctx context.Context, arg InstanceUpdateParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, InstanceUpdate, arg.CurrentRunID, arg.RunCount, arg.WorkflowID)
+	result, err := q.db.ExecContext(ctx, InstanceUpdate,
+		arg.WorkflowType,
+		arg.CurrentRunID,
+		arg.RunCount,
+		arg.WorkflowID,
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -84,20 +84,26 @@ func (q *Queries) InstanceLock(ctx context.Context, workflowID string) (Workflow
 const InstanceUpdate = `-- name: InstanceUpdate :exec
 WITH changed AS (
     UPDATE workflow_instances SET
-        current_run_id = $1, run_count = $2
-    WHERE workflow_id = $3
+        workflow_type = $1, current_run_id = $2, run_count = $3
+    WHERE workflow_id = $4
     RETURNING 1
 )
 SELECT 1 / COUNT(*) FROM changed
 `
 
 type InstanceUpdateParams struct {
+	WorkflowType string
 	CurrentRunID string
 	RunCount     int64
 	WorkflowID   string
 }
 
 func (q *Queries) InstanceUpdate(ctx context.Context, arg InstanceUpdateParams) error {
-	_, err := q.db.Exec(ctx, InstanceUpdate, arg.CurrentRunID, arg.RunCount, arg.WorkflowID)
+	_, err := q.db.Exec(ctx, InstanceUpdate,
+		arg.WorkflowType,
+		arg.CurrentRunID,
+		arg.RunCount,
+		arg.WorkflowID,
+	)
 	return err
 }

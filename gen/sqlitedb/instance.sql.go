@@ -82,18 +82,24 @@ func (q *Queries) InstanceLock(ctx context.Context, workflowID string) (Workflow
 
 const InstanceUpdate = `-- name: InstanceUpdate :execrows
 UPDATE workflow_instances SET
-    current_run_id = ?1, run_count = ?2
-WHERE workflow_id = ?3
+    workflow_type = ?1, current_run_id = ?2, run_count = ?3
+WHERE workflow_id = ?4
 `
 
 type InstanceUpdateParams struct {
+	WorkflowType string
 	CurrentRunID string
 	RunCount     int64
 	WorkflowID   string
 }
 
 func (q *Queries) InstanceUpdate(ctx context.Context, arg InstanceUpdateParams) (int64, error) {
-	result, err := q.exec(ctx, q.instanceUpdateStmt, InstanceUpdate, arg.CurrentRunID, arg.RunCount, arg.WorkflowID)
+	result, err := q.exec(ctx, q.instanceUpdateStmt, InstanceUpdate,
+		arg.WorkflowType,
+		arg.CurrentRunID,
+		arg.RunCount,
+		arg.WorkflowID,
+	)
 	if err != nil {
 		return 0, err
 	}

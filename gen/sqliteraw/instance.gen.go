@@ -72,7 +72,7 @@ func (q *Queries) InstanceLock(ctx context.Context, workflowID string) (row sqli
 	return row, s.End()
 }
 
-var instanceUpdate = Query{Name: "InstanceUpdate", Text: sqlitedb.InstanceUpdate, Index: 25, Params: 3, Columns: 0}
+var instanceUpdate = Query{Name: "InstanceUpdate", Text: sqlitedb.InstanceUpdate, Index: 25, Params: 4, Columns: 0}
 
 // InstanceUpdate runs the query of that name.
 func (q *Queries) InstanceUpdate(ctx context.Context, arg sqlitedb.InstanceUpdateParams) (int64, error) {
@@ -80,9 +80,10 @@ func (q *Queries) InstanceUpdate(ctx context.Context, arg sqlitedb.InstanceUpdat
 	if err != nil {
 		return 0, err
 	}
-	s.BindText(1, arg.CurrentRunID)
-	s.BindInt64(2, arg.RunCount)
-	s.BindText(3, arg.WorkflowID)
+	s.BindText(1, arg.WorkflowType)
+	s.BindText(2, arg.CurrentRunID)
+	s.BindInt64(3, arg.RunCount)
+	s.BindText(4, arg.WorkflowID)
 	s.Next()
 	n := s.Changes()
 	return n, s.End()

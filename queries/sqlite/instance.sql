@@ -19,5 +19,5 @@ INSERT INTO workflow_instances (
 
 -- name: InstanceUpdate :execrows
 UPDATE workflow_instances SET
-    current_run_id = sqlc.arg(current_run_id), run_count = sqlc.arg(run_count)
+    workflow_type = sqlc.arg(workflow_type), current_run_id = sqlc.arg(current_run_id), run_count = sqlc.arg(run_count)
 WHERE workflow_id = sqlc.arg(workflow_id);

@@ -5,8 +5,9 @@ import "dwserver/runtime/rules"
 // The columns an update may change, then the key it is found by. What is not listed is fixed
 // when the row is inserted.
 
-// InstanceUpdate is the update of a instance.
+// InstanceUpdate is the update of an instance.
 type InstanceUpdate struct {
+	WorkflowType string
 	CurrentRunID string
 	RunCount     int64
 	WorkflowID   string
@@ -15,6 +16,7 @@ type InstanceUpdate struct {
 // UpdateInstance is the update that stores i.
 func UpdateInstance(i *rules.Instance) InstanceUpdate {
 	return InstanceUpdate{
+		WorkflowType: i.WorkflowType,
 		CurrentRunID: i.CurrentRunID,
 		RunCount:     i.RunCount,
 		WorkflowID:   i.WorkflowID,

@@ -91,7 +91,7 @@ func (tab table[T]) again(t *testing.T, x *suite, row T) (got T, err error) {
 }
 
 var instances = table[rules.Instance]{
-	key: "WorkflowID", fixed: []string{"Namespace", "WorkflowType", "CreatedAt"},
+	key: "WorkflowID", fixed: []string{"Namespace", "CreatedAt"},
 	insert: func(e *rules.Effects, r rules.Instance) { e.NewInstance = &r },
 	update: func(e *rules.Effects, r rules.Instance) { e.Instance = &r },
 	get: func(ctx context.Context, tx store.Tx, id string) (rules.Instance, error) {
