@@ -138,6 +138,7 @@ func (f *faulty) awaitBlocked(t *testing.T, admin *sql.Conn) {
 func locksKept(t *testing.T, f *faulty) {
 	w := f.leaseWorkflow(t)
 	a := f.leaseActivity(t)
+	f.start(t, w.crew) // a task for the poll
 	locks := f.admin(t)
 	runSQL(t, locks, "BEGIN")
 	runSQL(t, locks, "SELECT run_id FROM workflow_runs FOR UPDATE")

@@ -54,6 +54,9 @@ func classify(err error) error {
 	}
 	var ce connectError
 	if errors.As(err, &ce) {
+		if errors.Is(ce.err, mysql.ErrInvalidConn) || errors.Is(ce.err, driver.ErrBadConn) {
+			return dead(err) // cut off while it was made: another may be had at once
+		}
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
 	var me *mysql.MySQLError

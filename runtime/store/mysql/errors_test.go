@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -41,6 +42,7 @@ func TestClassify(t *testing.T) {
 	}{
 		{mysql.ErrPktSync, locking.ErrDead},
 		{mysql.ErrInvalidConn, locking.ErrDead},
+		{connectError{fmt.Errorf("SET: %w", mysql.ErrInvalidConn)}, locking.ErrDead},
 		{&mysql.MySQLError{Number: 1053}, locking.ErrDead},
 		{&mysql.MySQLError{Number: 1160}, locking.ErrDead},
 		{&mysql.MySQLError{Number: 1020}, store.ErrContention},

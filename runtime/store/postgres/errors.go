@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -59,6 +61,9 @@ func classify(err error) error {
 	}
 	var ce *pgconn.ConnectError
 	if errors.As(err, &ce) {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
+			return dead(err) // cut off while it was made: another may be had at once
+		}
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
 	if isConnection(err) {
