@@ -92,7 +92,7 @@ func (c *carried) newLease(ctx context.Context, tx *stage, worker *rules.Worker)
 		return p.nothing(ctx, tx, worker)
 	case own != nil && (err != nil || own.Before(head.Priority, head.OrderAt, head.TaskID)):
 		if l := tx.lockedOf(own); l != nil {
-			return c.takeOwn(ctx, tx, l, worker)
+			return c.take(ctx, tx, l, worker, tx.fold)
 		}
 	}
 	if err != nil || tx.holds(head.RunID) {
@@ -108,22 +108,7 @@ func (c *carried) filter(worker *rules.Worker) store.Claim {
 	return filter
 }
 
-// takeOwn leases a task of the held effects and folds the claim into them. Nothing is written before the
-// claim stands, so that a decline has nothing to undo.
-func (c *carried) takeOwn(ctx context.Context, tx *stage, l *store.Locked, worker *rules.Worker) error {
-	got, eff, err := c.leaseLocked(ctx, tx, l, worker)
-	if err != nil {
-		return err
-	}
-	if err := c.grantLease(ctx, tx, got); err != nil {
-		return err
-	}
-	tx.fold(got, eff)
-	return nil
-}
-
-// takeStored claims as the ordinary poll does, from a run that the report does not change, and adds the claim
-// to the held effects. Here, too, nothing is written before the claim stands.
+// takeStored claims as the ordinary poll does, from a run that the report does not change.
 func (c *carried) takeStored(ctx context.Context, tx *stage, filter store.Claim, worker *rules.Worker) error {
 	l, err := tx.Claim(ctx, filter)
 	switch {
@@ -134,6 +119,12 @@ func (c *carried) takeStored(ctx context.Context, tx *stage, filter store.Claim,
 	case tx.holds(l.Run.RunID): // it was not the first task that was free
 		return c.takeHeld(ctx, tx, filter, worker)
 	}
+	return c.take(ctx, tx, l, worker, tx.join)
+}
+
+// take leases a locked task and keeps the claim with the held effects. Nothing is written before the claim
+// stands, so that a decline has nothing to undo.
+func (c *carried) take(ctx context.Context, tx *stage, l *store.Locked, worker *rules.Worker, keep func(*claimed, *rules.Effects)) error {
 	got, eff, err := c.leaseLocked(ctx, tx, l, worker)
 	if err != nil {
 		return err
@@ -141,7 +132,7 @@ func (c *carried) takeStored(ctx context.Context, tx *stage, filter store.Claim,
 	if err := c.grantLease(ctx, tx, got); err != nil {
 		return err
 	}
-	tx.join(got, eff)
+	keep(got, eff)
 	return nil
 }
 

@@ -65,15 +65,9 @@ func (e *Engine) poll(ctx context.Context, kind *pollKind, req *PollRequest) (Po
 	if err != nil {
 		return PollResult{}, err
 	}
-	timeout := req.Timeout
-	if timeout < 0 {
-		timeout = e.opt.PollTimeout
-	}
-	if p.late = e.hub.Draining(); p.late {
-		timeout = min(timeout, capabilityHold)
-	}
+	timeout := p.holdTime()
 	if len(p.types) == 0 {
-		return p.withoutTypes(ctx, min(timeout, capabilityHold))
+		return p.withoutTypes(ctx, timeout)
 	}
 	deadline, stop := e.clock.After(timeout)
 	defer stop()
@@ -81,6 +75,18 @@ func (e *Engine) poll(ctx context.Context, kind *pollKind, req *PollRequest) (Po
 		return p.wait(ctx, deadline, timeout > 0)
 	}
 	return p.once(ctx, deadline, timeout > 0)
+}
+
+// holdTime is how long the poll may be held: as long as it asks for, or for a moment where nothing can come of it.
+func (p *poll) holdTime() time.Duration {
+	timeout := p.req.Timeout
+	if timeout < 0 {
+		timeout = p.opt.PollTimeout
+	}
+	if p.late = p.hub.Draining(); p.late || len(p.types) == 0 {
+		timeout = min(timeout, capabilityHold)
+	}
+	return timeout
 }
 
 // poll is one held poll.

@@ -17,13 +17,7 @@ func (e *Engine) PollQueryTask(ctx context.Context, req PollRequest) (PollResult
 	if err != nil {
 		return PollResult{}, err
 	}
-	hold := req.Timeout
-	if hold < 0 {
-		hold = e.opt.PollTimeout
-	}
-	if p.late = e.hub.Draining(); p.late || len(p.types) == 0 {
-		hold = min(hold, capabilityHold)
-	}
+	hold := p.holdTime()
 	if len(p.types) == 0 {
 		return p.withoutTypes(ctx, hold)
 	}

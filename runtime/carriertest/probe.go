@@ -4,6 +4,9 @@ import (
 	"context"
 	"strings"
 	"sync"
+
+	"dwserver/runtime/store"
+	"dwserver/runtime/store/storetest"
 )
 
 // probe sees every statement that a store is about to run, by name, and can fail it in its place.
@@ -14,13 +17,9 @@ type probe struct {
 	hook  func(n int, name string) error // n counts from 1
 }
 
-// scan is what a store looks for by itself, now and then: work of other processes. It is no statement of an
-// operation, and counted as one would shift those that follow.
-const scan = "TaskListFresh"
-
 // see is the store's Probe.
 func (p *probe) see(_ context.Context, name string) error {
-	if name == scan {
+	if name == storetest.OwnScan {
 		return nil
 	}
 	p.mu.Lock()
@@ -59,20 +58,11 @@ type trace []string
 
 const (
 	commit    = "COMMIT"
-	committed = "COMMITTED"
+	committed = store.Committed
 )
 
 func isBegin(name string) bool {
 	return strings.HasPrefix(name, "BEGIN") || strings.HasPrefix(name, "START TRANSACTION")
-}
-
-func isControl(name string) bool {
-	for _, word := range []string{"BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "SET "} {
-		if strings.HasPrefix(name, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // transactions is how many transactions were committed.
@@ -88,7 +78,7 @@ func (t trace) transactions() (n int) {
 // queries are the statements that read or write rows.
 func (t trace) queries() (list []string) {
 	for _, name := range t {
-		if !isControl(name) {
+		if !storetest.IsControl(name) {
 			list = append(list, name)
 		}
 	}
@@ -104,7 +94,7 @@ func (t trace) inside() (n int) {
 			open = true
 		case name == commit, strings.HasPrefix(name, "ROLLBACK") && !strings.HasPrefix(name, "ROLLBACK TO"):
 			open = false
-		case open && !isControl(name):
+		case open && !storetest.IsControl(name):
 			n++
 		}
 	}

@@ -65,7 +65,7 @@ func testLostAnswerOfACommit(t *testing.T, open Open) {
 	for i := range 3 { // by then the poll's first look is over, and shares no commit with the report
 		x.register(fmt.Sprint("other", i))
 	}
-	x.failing(afterFirst("EventInsert", once("COMMITTED", 1, store.ErrOutcomeUnknown)))
+	x.failing(afterFirst("EventInsert", once(store.Committed, 1, store.ErrOutcomeUnknown)))
 	req := completion(&task.Task, activity("act"))
 	_, err := x.CompleteWorkflowTask(x.ctx(), req)
 	require.ErrorIs(t, err, store.ErrOutcomeUnknown)

@@ -159,7 +159,7 @@ type Head struct {
 	Priority int64
 	OrderAt  int64
 	TaskID   string
-	RunID    string // "" where the engine does not tell
+	RunID    string
 }
 
 // Admits reports whether a poll may take a task as it stands.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"dwserver/runtime/rules"
 )
 
 // Clock is the time by which work becomes due. After waits on a monotonic clock.
@@ -178,7 +180,7 @@ func (h *Hub) Notify(work Work) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if behind := work.Key; !h.wake(work.Key, &work) && behind.Kind == "workflow" {
+	if behind := work.Key; !h.wake(work.Key, &work) && behind.Kind == rules.KindWorkflow {
 		behind.Kind = KindQuery
 		h.wake(behind, &work)
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"strings"
 	"sync"
+
+	"dwserver/runtime/store"
+	"dwserver/runtime/store/storetest"
 )
 
 // probe sees every statement that a store is about to run, by name.
@@ -13,12 +16,9 @@ type probe struct {
 	hook  func(name string) error // called with every name; nil calls nothing
 }
 
-// scan is what a store looks for by itself, now and then: work of other processes.
-const scan = "TaskListFresh"
-
 // see is the store's Probe.
 func (p *probe) see(_ context.Context, name string) error {
-	if name == scan {
+	if name == storetest.OwnScan {
 		return nil
 	}
 	p.mu.Lock()
@@ -54,23 +54,13 @@ type trace []string
 
 const (
 	commit    = "COMMIT"
-	committed = "COMMITTED" // follows a commit that succeeded; it is not a statement
+	committed = store.Committed // follows a commit that succeeded; it is not a statement
 )
-
-// isControl reports what begins, marks or ends a transaction.
-func isControl(name string) bool {
-	for _, word := range []string{"BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"} {
-		if strings.HasPrefix(name, word) {
-			return true
-		}
-	}
-	return false
-}
 
 // statements are those that read or write rows.
 func (t trace) statements() (list []string) {
 	for _, name := range t {
-		if !isControl(name) {
+		if !storetest.IsControl(name) {
 			list = append(list, name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dwserver/runtime"
+	"dwserver/runtime/store/storetest/proxy"
 )
 
 // repeats are how often a report is sent to find what it takes when its statements are prepared and nothing else
@@ -19,7 +20,7 @@ func testRoundTrips(t *testing.T, empty Empty) {
 	if engineOf(databaseURL) == sqliteEngine {
 		t.Skip("SQLite is not on a wire")
 	}
-	p, throughURL := through(t, databaseURL)
+	p, throughURL := proxy.New(t, databaseURL)
 	w := openWorld(t, throughURL, nil)
 	w.register()
 	for _, r := range reports {
@@ -27,7 +28,7 @@ func testRoundTrips(t *testing.T, empty Empty) {
 		for range repeats {
 			send := r.make(w)
 			var ran trace
-			trips := p.during(func() {
+			trips := p.RoundTrips(func() {
 				ran = w.probe.during(func() { require.NoError(t, send(runtime.Carriers{})) })
 			})
 			if least == 0 || trips < least {

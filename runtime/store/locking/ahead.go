@@ -69,14 +69,32 @@ func (l *Line) Fill(found []Place) {
 	}
 }
 
-// First is the first task of a line that nobody in this process is taking, nil when there is none.
-func (l *Line) First(takes *Takes) *Place {
+// Head is the first task of a line that nobody in this process is taking. Errors: store.ErrNotFound.
+func (l *Line) Head(takes *Takes) (store.Head, error) {
 	for i := range l.Tasks {
 		if !takes.Gone(l.Tasks[i].TaskID, l.Found) {
-			return &l.Tasks[i]
+			return l.Tasks[i].Head(), nil
 		}
 	}
-	return nil
+	return store.Head{}, store.ErrNotFound
+}
+
+// Head is the place as a store tells it.
+func (p *Place) Head() store.Head {
+	return store.Head{Priority: p.Priority, OrderAt: p.OrderAt, TaskID: p.TaskID, RunID: p.RunID}
+}
+
+// Lane is one range of the claim index: a type and a build.
+type Lane struct{ TypeName, Build string }
+
+// Lanes are the lanes of places, each once, in their order.
+func Lanes(places []Place) (list []Lane) {
+	for i := range places {
+		if lane := (Lane{places[i].TypeName, places[i].Compatibility}); !slices.Contains(list, lane) {
+			list = append(list, lane)
+		}
+	}
+	return list
 }
 
 // Line is the line of a claim, nil when it is not known.

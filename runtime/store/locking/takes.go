@@ -1,6 +1,9 @@
 package locking
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Takes are the ready tasks that transactions of this process are taking, or took a moment ago, so that others
 // pass them over without asking the database. It orders nothing: that is the row locks' doing.
@@ -71,3 +74,21 @@ func (t *Takes) Leave(taskIDs []string, done bool) {
 		}
 	}
 }
+
+// Taking is the tasks that one transaction is taking.
+type Taking struct{ ids []string }
+
+// Take marks a task as the transaction's to take, or reports that another's is faster.
+func (t *Taking) Take(takes *Takes, taskID string, found int64) bool {
+	if slices.Contains(t.ids, taskID) {
+		return true
+	}
+	ok := takes.Take(taskID, found)
+	if ok {
+		t.ids = append(t.ids, taskID)
+	}
+	return ok
+}
+
+// End gives them up, when the transaction has ended: done when it was committed.
+func (t *Taking) End(takes *Takes, done bool) { takes.Leave(t.ids, done) }

@@ -138,7 +138,7 @@ func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error)
 	if err != nil || len(list) == 0 {
 		return store.Head{}, cmp.Or(err, store.ErrNotFound)
 	}
-	return store.Head{Priority: list[0].Priority, OrderAt: list[0].OrderAt, TaskID: list[0].TaskID, RunID: list[0].RunID}, nil
+	return list[0].Head(), nil
 }
 
 // places lists so many claimable tasks of each type and build of claims, in claim order, by one statement.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"dwserver/gen/mysqldb"
 	"dwserver/runtime/rules"
@@ -33,7 +32,7 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 	}
 	tasks := line.Tasks
 	for i := range tasks {
-		if !t.take(tasks[i].TaskID, line.Found) {
+		if !t.taking.Take(&t.s.takes, tasks[i].TaskID, line.Found) {
 			continue
 		}
 		l, err := t.claimTask(ctx, &c, &tasks[i])
@@ -49,18 +48,6 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 		return nil, store.ErrNotFound
 	}
 	return nil, t.note(locking.Busy{TaskID: tasks[0].TaskID})
-}
-
-// take marks a task as this transaction's to take, or reports that another's is faster.
-func (t *tx) take(taskID string, found int64) bool {
-	if slices.Contains(t.taking, taskID) {
-		return true
-	}
-	ok := t.s.takes.Take(taskID, found)
-	if ok {
-		t.taking = append(t.taking, taskID)
-	}
-	return ok
 }
 
 // claimTask locks a task that was found, if it still is claimable, and its run.
@@ -82,15 +69,8 @@ func (t *tx) claimTask(ctx context.Context, c *store.Claim, place *locking.Place
 
 // search locks the first free task of the types and builds that have any.
 func (t *tx) search(ctx context.Context, c store.Claim, places []locking.Place) (*store.Locked, error) {
-	type lane struct{ typeName, build string }
-	var seen []lane
-	for i := range places {
-		way := lane{places[i].TypeName, places[i].Compatibility}
-		if slices.Contains(seen, way) {
-			continue
-		}
-		seen = append(seen, way)
-		found, err := t.firstFree(ctx, c, way.typeName, way.build)
+	for _, way := range locking.Lanes(places) {
+		found, err := t.firstFree(ctx, c, way)
 		l := &store.Locked{}
 		if err == nil {
 			l.Task, err = t.GetTask(ctx, found.TaskID)
@@ -111,19 +91,15 @@ func (t *tx) Head(ctx context.Context, c store.Claim) (store.Head, error) {
 	if err != nil {
 		return store.Head{}, err
 	}
-	h := line.First(&t.s.takes)
-	if h == nil {
-		return store.Head{}, store.ErrNotFound
-	}
-	return store.Head{Priority: h.Priority, OrderAt: h.OrderAt, TaskID: h.TaskID, RunID: h.RunID}, nil
+	return line.Head(&t.s.takes)
 }
 
 // firstFree locks the first task of a type and build that no other claim has.
-func (t *tx) firstFree(ctx context.Context, c store.Claim, typeName, build string) (row mysqldb.TaskFindClaimableRow, err error) {
+func (t *tx) firstFree(ctx context.Context, c store.Claim, way locking.Lane) (row mysqldb.TaskFindClaimableRow, err error) {
 	err = t.read(ctx, func(q *mysqldb.Queries) (err error) {
 		row, err = q.TaskFindClaimable(ctx, mysqldb.TaskFindClaimableParams{
-			Namespace: c.Namespace, TaskQueue: c.TaskQueue, Kind: c.Kind, TypeName: typeName,
-			Compatibility: build, Now: c.Now, ProtocolMinor: c.ProtocolMinor,
+			Namespace: c.Namespace, TaskQueue: c.TaskQueue, Kind: c.Kind, TypeName: way.TypeName,
+			Compatibility: way.Build, Now: c.Now, ProtocolMinor: c.ProtocolMinor,
 		})
 		return err
 	})

@@ -32,7 +32,7 @@ type tx struct {
 	leave  func()
 	worker *rules.Worker // registration that is shared
 	ahead  locking.Ahead
-	taking []string           // tasks this transaction is the only one here to take
+	taking locking.Taking     // tasks this transaction is the only one here to take
 	stands bool               // is committed
 	seen   []rules.WorkerSeen // stored after the commit
 	fault  error              // what ends the transaction, whatever its function makes of it
@@ -151,7 +151,7 @@ func (t *tx) commit() error {
 	}
 	t.stands = true
 	t.release()
-	return t.probe("COMMITTED")
+	return t.probe(store.Committed)
 }
 
 var errNoAnswer = errors.New("no answer to COMMIT in time")
@@ -197,7 +197,7 @@ func (t *tx) next() {
 // end leaves nothing open: it rolls back what was not committed.
 func (t *tx) end() {
 	t.next()
-	defer func() { t.s.takes.Leave(t.taking, t.stands) }()
+	defer func() { t.taking.End(&t.s.takes, t.stands) }()
 	defer t.release()
 	if t.tx == nil {
 		return

@@ -125,7 +125,8 @@ func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error)
 	if err != nil || len(rows) == 0 {
 		return store.Head{}, cmp.Or(err, store.ErrNotFound)
 	}
-	return store.Head{Priority: rows[0].Priority, OrderAt: rows[0].OrderAt, TaskID: rows[0].TaskID, RunID: rows[0].RunID}, nil
+	first := asPlace(rows[0])
+	return first.Head(), nil
 }
 
 // lineOf is the line of a claim, looked for when it is not known.

@@ -4,16 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"dwserver/gen/pgdb"
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 	"dwserver/runtime/store/locking"
 )
-
-// A lane is one range of the claim index: a type and a build.
-type lane struct{ typeName, build string }
 
 // Claim implements store.Tx. It passes over what others hold locked and does not wait, so that a
 // transaction that holds a run may claim. The first tasks in order are found without locks, and the first of
@@ -36,7 +32,7 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 	}
 	tasks := line.Tasks
 	for i := range tasks {
-		if !t.take(tasks[i].TaskID, line.Found) {
+		if !t.taking.Take(&t.s.takes, tasks[i].TaskID, line.Found) {
 			continue
 		}
 		l, err := t.claimTask(ctx, &c, &tasks[i])
@@ -54,27 +50,9 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 	return nil, store.ErrNotFound
 }
 
-// take marks a task as this transaction's to take, or reports that another's is faster.
-func (t *tx) take(taskID string, found int64) bool {
-	if slices.Contains(t.taking, taskID) {
-		return true
-	}
-	ok := t.s.takes.Take(taskID, found)
-	if ok {
-		t.taking = append(t.taking, taskID)
-	}
-	return ok
-}
-
 // search locks the first free task of the lanes that have any.
 func (t *tx) search(ctx context.Context, c *store.Claim, heads []locking.Place) (*store.Locked, error) {
-	var seen []lane
-	for i := range heads {
-		way := lane{heads[i].TypeName, heads[i].Compatibility}
-		if slices.Contains(seen, way) {
-			continue
-		}
-		seen = append(seen, way)
+	for _, way := range locking.Lanes(heads) {
 		if l, err := t.claimIn(ctx, c, way); !errors.Is(err, store.ErrNotFound) {
 			return l, err
 		}
@@ -88,11 +66,7 @@ func (t *tx) Head(_ context.Context, c store.Claim) (store.Head, error) {
 	if err != nil {
 		return store.Head{}, err
 	}
-	h := line.First(&t.s.takes)
-	if h == nil {
-		return store.Head{}, store.ErrNotFound
-	}
-	return store.Head{Priority: h.Priority, OrderAt: h.OrderAt, TaskID: h.TaskID, RunID: h.RunID}, nil
+	return line.Head(&t.s.takes)
 }
 
 // claimTask locks a task that was found, with its run, and loads what belongs to it.
@@ -105,7 +79,7 @@ func (t *tx) claimTask(ctx context.Context, c *store.Claim, head *locking.Place)
 			return err
 		}, nil)
 		if head.ActivityExecutionID != "" {
-			p.loadActivity(ctx, l, head)
+			p.loadActivity(ctx, l, head.ActivityExecutionID, head.RunID)
 		}
 		if c.History > 0 {
 			t.answerAhead(p, c, head)
@@ -123,27 +97,27 @@ func (t *tx) claimTask(ctx context.Context, c *store.Claim, head *locking.Place)
 }
 
 // loadActivity loads what belongs to an activity task that was found.
-func (p *pipe) loadActivity(ctx context.Context, l *store.Locked, head *locking.Place) {
+func (p *pipe) loadActivity(ctx context.Context, l *store.Locked, executionID, runID string) {
 	var none bool
 	p.load(func(q *pgdb.Queries) error {
-		activity, err := q.ActivityGet(ctx, head.ActivityExecutionID)
+		activity, err := q.ActivityGet(ctx, executionID)
 		l.Activity = rules.Activity(activity)
 		return err
 	}, &none)
 	p.load(func(q *pgdb.Queries) error {
-		open, err := q.TaskGetOpen(ctx, head.RunID)
+		open, err := q.TaskGetOpen(ctx, runID)
 		l.OpenTask = rules.Task(open)
 		return err
 	}, &none)
 }
 
 // claimIn locks the first task of a lane that is free, with its run, and loads what belongs to it.
-func (t *tx) claimIn(ctx context.Context, c *store.Claim, way lane) (*store.Locked, error) {
+func (t *tx) claimIn(ctx context.Context, c *store.Claim, way locking.Lane) (*store.Locked, error) {
 	l := &store.Locked{}
 	err := t.read(ctx, func(q *pgdb.Queries) error {
 		row, err := q.TaskFindClaimable(ctx, pgdb.TaskFindClaimableParams{
-			Now: c.Now, Namespace: c.Namespace, TaskQueue: c.TaskQueue, Kind: c.Kind, TypeName: way.typeName,
-			Compatibility: way.build, ProtocolMinor: c.ProtocolMinor,
+			Now: c.Now, Namespace: c.Namespace, TaskQueue: c.TaskQueue, Kind: c.Kind, TypeName: way.TypeName,
+			Compatibility: way.Build, ProtocolMinor: c.ProtocolMinor,
 		})
 		l.Task, l.Run = rules.Task(row.Task), rules.Run(row.WorkflowRun)
 		return err
@@ -156,21 +130,7 @@ func (t *tx) claimIn(ctx context.Context, c *store.Claim, way lane) (*store.Lock
 	if l.Task.ActivityExecutionID == "" {
 		return l, nil
 	}
-	var none bool
-	err = t.trip(func(p *pipe) {
-		p.load(func(q *pgdb.Queries) error {
-			activity, err := q.ActivityGet(ctx, l.Task.ActivityExecutionID)
-			l.Activity = rules.Activity(activity)
-			return err
-		}, &none)
-		if l.Run.WorkflowTaskID != "" {
-			p.load(func(q *pgdb.Queries) error {
-				open, err := q.TaskGet(ctx, l.Run.WorkflowTaskID)
-				l.OpenTask = rules.Task(open)
-				return err
-			}, &none)
-		}
-	})
+	err = t.trip(func(p *pipe) { p.loadActivity(ctx, l, l.Task.ActivityExecutionID, l.Run.RunID) })
 	if err == nil {
 		err = t.note(l.Whole(l.Task.Kind))
 	}

@@ -41,7 +41,7 @@ type tx struct {
 	worker *rules.Worker // registration that is held
 	ahead  locking.Ahead
 	docs   documents
-	taking []string           // tasks this transaction is the only one here to take
+	taking locking.Taking     // tasks this transaction is the only one here to take
 	seen   []rules.WorkerSeen // stored after the commit
 	fault  error              // what ends the transaction, whatever its function makes of it
 }
@@ -121,7 +121,7 @@ func (t *tx) commit() error {
 	t.begun, t.stands = false, true
 	t.release()
 	if t.s.opt.Probe != nil {
-		return t.s.opt.Probe(ctx, "COMMITTED")
+		return t.s.opt.Probe(ctx, store.Committed)
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (t *tx) next() {
 // end leaves nothing open: it rolls back what was not committed and gives the connection back.
 func (t *tx) end() {
 	t.next()
-	defer func() { t.s.takes.Leave(t.taking, t.stands) }()
+	defer func() { t.taking.End(&t.s.takes, t.stands) }()
 	if t.conn == nil {
 		return
 	}

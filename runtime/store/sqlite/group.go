@@ -115,7 +115,7 @@ func (w *writer) commit(dirty bool) {
 		// The error that matters is the commit's; a rollback that fails is met by begin.
 		_ = w.verbs.rollback.run()
 	} else if w.probe != nil {
-		err = w.probe(context.Background(), "COMMITTED")
+		err = w.probe(context.Background(), store.Committed)
 	}
 	w.registered.changed(w.workers)
 	for _, j := range w.members {

@@ -1,4 +1,4 @@
-// Package proxy is a TCP proxy in front of a database server, for tests that cut connections.
+// Package proxy is a TCP proxy in front of a database server, for tests that cut connections or count round trips.
 package proxy
 
 import (
@@ -15,6 +15,7 @@ type Proxy struct {
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
+	turns []*turns
 	mode  mode
 	wg    sync.WaitGroup
 }
@@ -102,22 +103,61 @@ func (p *Proxy) accept() {
 			_ = client.Close()
 			continue
 		}
-		p.track(client, server)
-		p.wg.Go(func() { p.copy(server, client, deafen) })
-		p.wg.Go(func() { p.copy(client, server, mute) })
+		turn := p.track(client, server)
+		p.wg.Go(func() { p.copy(server, client, deafen, func() { p.said(turn, true) }) })
+		p.wg.Go(func() { p.copy(client, server, mute, func() { p.said(turn, false) }) })
 	}
 }
 
-func (p *Proxy) track(conns ...net.Conn) {
+// turns is one connection: whose turn it was last, and how often the client spoke after the server.
+type turns struct {
+	client bool
+	trips  int
+}
+
+func (p *Proxy) track(client, server net.Conn) *turns {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range conns {
-		p.conns[c] = true
-	}
+	p.conns[client], p.conns[server] = true, true
+	t := &turns{}
+	p.turns = append(p.turns, t)
+	return t
 }
 
-// copy passes bytes on until one side ends or the mode says to cut.
-func (p *Proxy) copy(to, from net.Conn, cut mode) {
+func (p *Proxy) said(t *turns, client bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if client && !t.client {
+		t.trips++
+	}
+	t.client = client
+}
+
+// RoundTrips is how many round trips the busiest connection makes while fn runs: how often a client said
+// something after the server had.
+func (p *Proxy) RoundTrips(fn func()) (most int) {
+	before := p.trips()
+	fn()
+	for i, n := range p.trips() {
+		if i < len(before) {
+			n -= before[i]
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+func (p *Proxy) trips() (list []int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.turns {
+		list = append(list, t.trips)
+	}
+	return list
+}
+
+// copy passes bytes on until one side ends or the mode says to cut. It calls heard for what it passes, first.
+func (p *Proxy) copy(to, from net.Conn, cut mode, heard func()) {
 	defer func() {
 		_ = to.Close()
 		_ = from.Close()
@@ -132,6 +172,7 @@ func (p *Proxy) copy(to, from net.Conn, cut mode) {
 			return
 		}
 		if n > 0 {
+			heard()
 			if _, err := to.Write(buf[:n]); err != nil {
 				return
 			}
