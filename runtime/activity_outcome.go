@@ -86,7 +86,7 @@ func (e *Engine) endActivity(ctx context.Context, admit *admission, o *outcome) 
 		err = kept
 	}
 	if err == nil && result.Recorded {
-		err = carried.heard(ctx)
+		carried.heard(ctx)
 	}
 	if result.Recorded {
 		result.CarriedAnswers = carried.answers()

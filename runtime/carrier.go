@@ -183,17 +183,21 @@ func (c *carriage) expect(tx *stage) {
 }
 
 // heard stores that the worker of the carried polls was heard from: a carried poll counts as any other,
-// once the report it rides on stands. It must not make a stale owner fresh before that.
-func (c *carriage) heard(ctx context.Context) error {
+// once the report it rides on stands. It must not make a stale owner fresh before that. The report is answered as it
+// was recorded whatever comes of this: the worker's next request is as good.
+func (c *carriage) heard(ctx context.Context) {
 	if c == nil {
-		return nil
+		return
 	}
 	for _, one := range []*carried{c.activity, c.workflow} {
-		if one != nil && one.poll != nil {
-			return one.poll.heard(ctx)
+		if one == nil || one.poll == nil {
+			continue
 		}
+		if err := one.poll.heard(ctx); err != nil {
+			one.poll.log.Warn("the time a worker was seen was not stored", "worker", one.poll.req.WorkerID, "error", err)
+		}
+		return
 	}
-	return nil
 }
 
 // answers are what the request's answer says of its carriers.

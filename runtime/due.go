@@ -30,6 +30,7 @@ type dueLoop struct {
 	kicks  chan struct{}
 	target atomic.Int64 // micros until which the loop sleeps
 	pruned time.Time
+	sick   sickList
 }
 
 func newDueLoop(e *Engine) *dueLoop {
@@ -68,7 +69,10 @@ func (d *dueLoop) run(ctx context.Context) {
 
 // pause does what is due and answers how long nothing more will be, 0 to go on at once.
 func (d *dueLoop) pause(ctx context.Context) time.Duration {
-	more, err := d.scan(ctx)
+	more, failed, err := d.scan(ctx)
+	if failed != nil && ctx.Err() == nil {
+		d.engine.log.Error("due work failed; trying it again later", "error", failed)
+	}
 	left := false
 	if err == nil {
 		left, err = d.prune(ctx)
@@ -88,77 +92,112 @@ func (d *dueLoop) pause(ctx context.Context) time.Duration {
 	}
 	now := d.engine.now()
 	sleep := min(time.Duration(max(min(next-now, dueScan.Microseconds()), 0))*time.Microsecond, dueScan)
+	if d.sick.size() > 0 { // what cannot be done stays due
+		sleep = max(sleep, sickPause)
+	}
 	d.target.Store(now + sleep.Microseconds())
 	return sleep
 }
 
-// RunDue does what is due now, as the background loop does, and returns when all of it is done.
+// RunDue does what is due now, as the background loop does, and returns when all of it was tried. Its error is a
+// fault of the database, or else the last of the work's own.
 func (e *Engine) RunDue(ctx context.Context) error {
+	var failed error
 	for {
-		if more, err := e.due.scan(ctx); err != nil || !more {
+		more, fault, err := e.due.scan(ctx)
+		if fault != nil {
+			failed = fault
+		}
+		switch {
+		case err != nil:
 			return err
+		case !more:
+			return failed
 		}
 	}
 }
 
-// scan does one batch of each kind and reports whether any was full.
-func (d *dueLoop) scan(ctx context.Context) (more bool, err error) {
-	e, now := d.engine, d.engine.now()
-	timers, err := e.store.DueTimers(ctx, now, dueBatch)
-	if err != nil {
-		return false, err
-	}
-	acts, err := e.store.DueActivities(ctx, now, dueBatch)
-	if err != nil {
-		return false, err
-	}
-	runs, err := e.store.DueRuns(ctx, now, dueBatch)
-	if err != nil {
-		return false, err
-	}
-	leases, err := e.store.DueLeases(ctx, now, dueBatch)
-	if err != nil {
-		return false, err
-	}
-	var jobs []func(context.Context) error
-	for i := range runs {
-		jobs = append(jobs, func(ctx context.Context) error { return e.expireRun(ctx, runs[i].RunID) })
-	}
-	for i := range timers {
-		jobs = append(jobs, func(ctx context.Context) error { return e.fireTimer(ctx, timers[i].RunID, timers[i].TimerID) })
-	}
-	for i := range acts {
-		jobs = append(jobs, func(ctx context.Context) error { return e.expireActivity(ctx, acts[i].RunID, acts[i].ExecutionID) })
-	}
-	for i := range leases {
-		jobs = append(jobs, func(ctx context.Context) error { return e.recoverLease(ctx, &leases[i]) })
-	}
-	err = parallel(ctx, jobs)
-	full := max(len(timers), len(acts), len(runs), len(leases)) == dueBatch
-	return full, err
+// A dueJob is one piece of work that is due.
+type dueJob struct {
+	id  string // of the row that says so
+	run func(context.Context) error
 }
 
-// parallel runs jobs a few at a time and returns the first fault; every job is tried.
-func parallel(ctx context.Context, jobs []func(context.Context) error) error {
+// scan does one batch of each kind and reports whether any was full. Work that failed lately waits, and
+// takes no other's place in the batch. Failed is a fault of such work, err one that ails all of it.
+func (d *dueLoop) scan(ctx context.Context) (more bool, failed, err error) {
+	now, limit := d.engine.now(), int64(dueBatch+d.sick.size())
+	jobs, full, err := d.list(ctx, now, limit)
+	if err != nil {
+		return false, nil, err
+	}
+	ready := d.sick.without(jobs, now, !full)
+	parallel(ctx, ready, func(job *dueJob, fault error) {
+		switch {
+		case d.sick.note(job.id, now, fault):
+			failed = fault
+		case fault != nil:
+			err = fault
+		}
+	})
+	return full && len(ready) > 0, failed, err
+}
+
+// list is what is due, at most limit of each kind, and whether there may be more.
+func (d *dueLoop) list(ctx context.Context, now, limit int64) (jobs []dueJob, full bool, err error) {
+	e := d.engine
+	runs, err := e.store.DueRuns(ctx, now, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	timers, err := e.store.DueTimers(ctx, now, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	acts, err := e.store.DueActivities(ctx, now, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	leases, err := e.store.DueLeases(ctx, now, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range runs {
+		jobs = append(jobs, dueJob{runs[i].RunID, func(ctx context.Context) error { return e.expireRun(ctx, runs[i].RunID) }})
+	}
+	for i := range timers {
+		jobs = append(jobs, dueJob{timers[i].TimerID, func(ctx context.Context) error {
+			return e.fireTimer(ctx, timers[i].RunID, timers[i].TimerID)
+		}})
+	}
+	for i := range acts {
+		jobs = append(jobs, dueJob{acts[i].ExecutionID, func(ctx context.Context) error {
+			return e.expireActivity(ctx, acts[i].RunID, acts[i].ExecutionID)
+		}})
+	}
+	for i := range leases {
+		jobs = append(jobs, dueJob{leases[i].TaskID, func(ctx context.Context) error { return e.recoverLease(ctx, &leases[i]) }})
+	}
+	most := max(len(timers), len(acts), len(runs), len(leases))
+	return jobs, int64(most) == limit, nil
+}
+
+// parallel runs jobs a few at a time and tells how each ended, one by one.
+func parallel(ctx context.Context, jobs []dueJob, ended func(*dueJob, error)) {
 	var mu sync.Mutex
-	var first error
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, dueWidth)
-	for _, job := range jobs {
+	for i := range jobs {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if err := job(ctx); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				if first == nil {
-					first = err
-				}
-			}
+			err := jobs[i].run(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			ended(&jobs[i], err)
 		})
 	}
 	wg.Wait()
-	return first
 }
 
 // prune drops what has been kept long enough, one batch of each: poll receipts and ended registration tokens. It

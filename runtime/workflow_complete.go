@@ -42,7 +42,7 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 		err = kept
 	}
 	if err == nil && result.Recorded {
-		err = carried.heard(ctx)
+		carried.heard(ctx)
 	}
 	if result.Recorded {
 		result.CarriedAnswers = carried.answers()

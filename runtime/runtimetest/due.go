@@ -14,7 +14,7 @@ import (
 var dueCases = []testCase{
 	{"LongTimers", testLongTimers}, {"ClockSteps", testClockSteps}, {"LoopFires", testLoopFires},
 	{"LoopAfterReopen", testLoopAfterReopen}, {"ManyTimers", testManyTimers}, {"RunTimeouts", testRunTimeouts},
-	{"ZeroDelay", testZeroDelay}, {"TwoLoops", testTwoLoops},
+	{"ZeroDelay", testZeroDelay}, {"TwoLoops", testTwoLoops}, {"SickWork", testSickWork},
 }
 
 // testLongTimers: delays of minutes, days and more than a year fire once, at their time, also when
