@@ -120,6 +120,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.receiptInsertStmt, err = db.PrepareContext(ctx, ReceiptInsert); err != nil {
 		return nil, fmt.Errorf("error preparing query ReceiptInsert: %w", err)
 	}
+	if q.receiptListOfStmt, err = db.PrepareContext(ctx, ReceiptListOf); err != nil {
+		return nil, fmt.Errorf("error preparing query ReceiptListOf: %w", err)
+	}
 	if q.receiptPruneStmt, err = db.PrepareContext(ctx, ReceiptPrune); err != nil {
 		return nil, fmt.Errorf("error preparing query ReceiptPrune: %w", err)
 	}
@@ -185,6 +188,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.taskCountLeasesStmt, err = db.PrepareContext(ctx, TaskCountLeases); err != nil {
 		return nil, fmt.Errorf("error preparing query TaskCountLeases: %w", err)
+	}
+	if q.taskCountLeasesOfStmt, err = db.PrepareContext(ctx, TaskCountLeasesOf); err != nil {
+		return nil, fmt.Errorf("error preparing query TaskCountLeasesOf: %w", err)
 	}
 	if q.taskFindClaimableStmt, err = db.PrepareContext(ctx, TaskFindClaimable); err != nil {
 		return nil, fmt.Errorf("error preparing query TaskFindClaimable: %w", err)
@@ -420,6 +426,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing receiptInsertStmt: %w", cerr)
 		}
 	}
+	if q.receiptListOfStmt != nil {
+		if cerr := q.receiptListOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing receiptListOfStmt: %w", cerr)
+		}
+	}
 	if q.receiptPruneStmt != nil {
 		if cerr := q.receiptPruneStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing receiptPruneStmt: %w", cerr)
@@ -528,6 +539,11 @@ func (q *Queries) Close() error {
 	if q.taskCountLeasesStmt != nil {
 		if cerr := q.taskCountLeasesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing taskCountLeasesStmt: %w", cerr)
+		}
+	}
+	if q.taskCountLeasesOfStmt != nil {
+		if cerr := q.taskCountLeasesOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing taskCountLeasesOfStmt: %w", cerr)
 		}
 	}
 	if q.taskFindClaimableStmt != nil {
@@ -716,6 +732,7 @@ type Queries struct {
 	receiptDropStmt          *sql.Stmt
 	receiptGetStmt           *sql.Stmt
 	receiptInsertStmt        *sql.Stmt
+	receiptListOfStmt        *sql.Stmt
 	receiptPruneStmt         *sql.Stmt
 	registrationGetStmt      *sql.Stmt
 	registrationPruneStmt    *sql.Stmt
@@ -738,6 +755,7 @@ type Queries struct {
 	stepCountOpenStmt        *sql.Stmt
 	stepListStmt             *sql.Stmt
 	taskCountLeasesStmt      *sql.Stmt
+	taskCountLeasesOfStmt    *sql.Stmt
 	taskFindClaimableStmt    *sql.Stmt
 	taskGetStmt              *sql.Stmt
 	taskInsertStmt           *sql.Stmt
@@ -799,6 +817,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		receiptDropStmt:          q.receiptDropStmt,
 		receiptGetStmt:           q.receiptGetStmt,
 		receiptInsertStmt:        q.receiptInsertStmt,
+		receiptListOfStmt:        q.receiptListOfStmt,
 		receiptPruneStmt:         q.receiptPruneStmt,
 		registrationGetStmt:      q.registrationGetStmt,
 		registrationPruneStmt:    q.registrationPruneStmt,
@@ -821,6 +840,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		stepCountOpenStmt:        q.stepCountOpenStmt,
 		stepListStmt:             q.stepListStmt,
 		taskCountLeasesStmt:      q.taskCountLeasesStmt,
+		taskCountLeasesOfStmt:    q.taskCountLeasesOfStmt,
 		taskFindClaimableStmt:    q.taskFindClaimableStmt,
 		taskGetStmt:              q.taskGetStmt,
 		taskInsertStmt:           q.taskInsertStmt,

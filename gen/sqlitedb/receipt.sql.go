@@ -107,6 +107,59 @@ func (q *Queries) ReceiptInsert(ctx context.Context, arg ReceiptInsertParams) er
 	return err
 }
 
+const ReceiptListOf = `-- name: ReceiptListOf :many
+SELECT
+    namespace, worker_id, kind, poll_request_id, binding, task_id, attempt, prune_at
+FROM poll_receipts
+WHERE namespace = ?1 AND worker_id = ?2
+  AND kind IN ('activity', 'workflow') AND poll_request_id IN (?3, ?4)
+`
+
+type ReceiptListOfParams struct {
+	Namespace string
+	WorkerID  string
+	First     string
+	Second    string
+}
+
+// What two poll request ids of a worker are bound to, of either kind.
+func (q *Queries) ReceiptListOf(ctx context.Context, arg ReceiptListOfParams) ([]PollReceipt, error) {
+	rows, err := q.query(ctx, q.receiptListOfStmt, ReceiptListOf,
+		arg.Namespace,
+		arg.WorkerID,
+		arg.First,
+		arg.Second,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PollReceipt
+	for rows.Next() {
+		var i PollReceipt
+		if err := rows.Scan(
+			&i.Namespace,
+			&i.WorkerID,
+			&i.Kind,
+			&i.PollRequestID,
+			&i.Binding,
+			&i.TaskID,
+			&i.Attempt,
+			&i.PruneAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ReceiptPrune = `-- name: ReceiptPrune :execrows
 DELETE FROM poll_receipts
 WHERE (namespace, worker_id, kind, poll_request_id) IN (

@@ -34,6 +34,36 @@ func (q *Queries) TaskCountLeases(ctx context.Context, arg TaskCountLeasesParams
 	return count, err
 }
 
+const TaskCountLeasesOf = `-- name: TaskCountLeasesOf :one
+SELECT
+    CAST(COALESCE(SUM(kind = 'workflow'), 0) AS INTEGER) AS workflow,
+    CAST(COALESCE(SUM(kind = 'activity'), 0) AS INTEGER) AS activity,
+    CAST(COALESCE(MIN(lease_expires_at), 9223372036854775807) AS INTEGER) AS until
+FROM tasks
+WHERE namespace = ?1 AND lease_owner = ?2 AND status = 'leased'
+  AND lease_expires_at > ?3
+`
+
+type TaskCountLeasesOfParams struct {
+	Namespace  string
+	LeaseOwner string
+	Now        int64
+}
+
+type TaskCountLeasesOfRow struct {
+	Workflow int64
+	Activity int64
+	Until    int64
+}
+
+// The live leases of a worker by kind, and the time until which that is how many there are.
+func (q *Queries) TaskCountLeasesOf(ctx context.Context, arg TaskCountLeasesOfParams) (TaskCountLeasesOfRow, error) {
+	row := q.queryRow(ctx, q.taskCountLeasesOfStmt, TaskCountLeasesOf, arg.Namespace, arg.LeaseOwner, arg.Now)
+	var i TaskCountLeasesOfRow
+	err := row.Scan(&i.Workflow, &i.Activity, &i.Until)
+	return i, err
+}
+
 const TaskFindClaimable = `-- name: TaskFindClaimable :one
 SELECT task_id, run_id, priority, order_at
 FROM tasks

@@ -75,7 +75,39 @@ func (q *Queries) ReceiptInsert(ctx context.Context, arg sqlitedb.ReceiptInsertP
 	return s.End()
 }
 
-var receiptPrune = Query{Name: "ReceiptPrune", Text: sqlitedb.ReceiptPrune, Index: 32, Params: 2, Columns: 0}
+var receiptListOf = Query{Name: "ReceiptListOf", Text: sqlitedb.ReceiptListOf, Index: 32, Params: 4, Columns: 8}
+
+// ReceiptListOf runs the query of that name.
+// What two poll request ids of a worker are bound to, of either kind.
+func (q *Queries) ReceiptListOf(ctx context.Context, arg sqlitedb.ReceiptListOfParams) ([]sqlitedb.PollReceipt, error) {
+	s, err := q.db.Start(ctx, &receiptListOf)
+	if err != nil {
+		return nil, err
+	}
+	s.BindText(1, arg.Namespace)
+	s.BindText(2, arg.WorkerID)
+	s.BindText(3, arg.First)
+	s.BindText(4, arg.Second)
+	var rows []sqlitedb.PollReceipt
+	for s.Next() {
+		rows = append(rows, sqlitedb.PollReceipt{
+			Namespace:     s.Text(0),
+			WorkerID:      s.Text(1),
+			Kind:          s.Text(2),
+			PollRequestID: s.Text(3),
+			Binding:       s.Text(4),
+			TaskID:        s.Text(5),
+			Attempt:       s.Int64(6),
+			PruneAt:       s.Int64(7),
+		})
+	}
+	if err := s.End(); err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+var receiptPrune = Query{Name: "ReceiptPrune", Text: sqlitedb.ReceiptPrune, Index: 33, Params: 2, Columns: 0}
 
 // ReceiptPrune runs the query of that name.
 // Receipts whose time is over and whose lease is not live.

@@ -8,7 +8,7 @@ import (
 	"dwserver/gen/sqlitedb"
 )
 
-var runGet = Query{Name: "RunGet", Text: sqlitedb.RunGet, Index: 36, Params: 1, Columns: 35}
+var runGet = Query{Name: "RunGet", Text: sqlitedb.RunGet, Index: 37, Params: 1, Columns: 35}
 
 // RunGet runs the query of that name.
 func (q *Queries) RunGet(ctx context.Context, runID string) (row sqlitedb.WorkflowRun, _ error) {
@@ -60,7 +60,7 @@ func (q *Queries) RunGet(ctx context.Context, runID string) (row sqlitedb.Workfl
 	return row, s.End()
 }
 
-var runInputGet = Query{Name: "RunInputGet", Text: sqlitedb.RunInputGet, Index: 37, Params: 1, Columns: 5}
+var runInputGet = Query{Name: "RunInputGet", Text: sqlitedb.RunInputGet, Index: 38, Params: 1, Columns: 5}
 
 // RunInputGet runs the query of that name.
 func (q *Queries) RunInputGet(ctx context.Context, runID string) (row sqlitedb.WorkflowRunInput, _ error) {
@@ -82,7 +82,7 @@ func (q *Queries) RunInputGet(ctx context.Context, runID string) (row sqlitedb.W
 	return row, s.End()
 }
 
-var runInputInsert = Query{Name: "RunInputInsert", Text: sqlitedb.RunInputInsert, Index: 38, Params: 5, Columns: 0}
+var runInputInsert = Query{Name: "RunInputInsert", Text: sqlitedb.RunInputInsert, Index: 39, Params: 5, Columns: 0}
 
 // RunInputInsert runs the query of that name.
 func (q *Queries) RunInputInsert(ctx context.Context, arg sqlitedb.RunInputInsertParams) error {
@@ -99,7 +99,7 @@ func (q *Queries) RunInputInsert(ctx context.Context, arg sqlitedb.RunInputInser
 	return s.End()
 }
 
-var runInsert = Query{Name: "RunInsert", Text: sqlitedb.RunInsert, Index: 39, Params: 35, Columns: 0}
+var runInsert = Query{Name: "RunInsert", Text: sqlitedb.RunInsert, Index: 40, Params: 35, Columns: 0}
 
 // RunInsert runs the query of that name.
 func (q *Queries) RunInsert(ctx context.Context, arg sqlitedb.RunInsertParams) error {
@@ -146,7 +146,7 @@ func (q *Queries) RunInsert(ctx context.Context, arg sqlitedb.RunInsertParams) e
 	return s.End()
 }
 
-var runLabelsList = Query{Name: "RunLabelsList", Text: sqlitedb.RunLabelsList, Index: 40, Params: 1, Columns: 3}
+var runLabelsList = Query{Name: "RunLabelsList", Text: sqlitedb.RunLabelsList, Index: 41, Params: 1, Columns: 3}
 
 // RunLabelsList runs the query of that name.
 // What lists show of a run's documents; the arguments may be large and are left out.
@@ -170,7 +170,7 @@ func (q *Queries) RunLabelsList(ctx context.Context, runIds string) ([]sqlitedb.
 	return rows, nil
 }
 
-var runList = Query{Name: "RunList", Text: sqlitedb.RunList, Index: 41, Params: 1, Columns: 35}
+var runList = Query{Name: "RunList", Text: sqlitedb.RunList, Index: 42, Params: 1, Columns: 35}
 
 // RunList runs the query of that name.
 func (q *Queries) RunList(ctx context.Context, workflowID string) ([]sqlitedb.WorkflowRun, error) {
@@ -225,7 +225,7 @@ func (q *Queries) RunList(ctx context.Context, workflowID string) ([]sqlitedb.Wo
 	return rows, nil
 }
 
-var runListDue = Query{Name: "RunListDue", Text: sqlitedb.RunListDue, Index: 42, Params: 2, Columns: 35}
+var runListDue = Query{Name: "RunListDue", Text: sqlitedb.RunListDue, Index: 43, Params: 2, Columns: 35}
 
 // RunListDue runs the query of that name.
 func (q *Queries) RunListDue(ctx context.Context, arg sqlitedb.RunListDueParams) ([]sqlitedb.WorkflowRun, error) {
@@ -281,7 +281,7 @@ func (q *Queries) RunListDue(ctx context.Context, arg sqlitedb.RunListDueParams)
 	return rows, nil
 }
 
-var runListPage = Query{Name: "RunListPage", Text: sqlitedb.RunListPage, Index: 43, Params: 6, Columns: 35}
+var runListPage = Query{Name: "RunListPage", Text: sqlitedb.RunListPage, Index: 44, Params: 6, Columns: 35}
 
 // RunListPage runs the query of that name.
 // The runs before (started_at, run_id) in list order. statuses is a list with a comma before and
@@ -343,7 +343,7 @@ func (q *Queries) RunListPage(ctx context.Context, arg sqlitedb.RunListPageParam
 	return rows, nil
 }
 
-var runLock = Query{Name: "RunLock", Text: sqlitedb.RunLock, Index: 44, Params: 1, Columns: 35}
+var runLock = Query{Name: "RunLock", Text: sqlitedb.RunLock, Index: 45, Params: 1, Columns: 35}
 
 // RunLock runs the query of that name.
 func (q *Queries) RunLock(ctx context.Context, runID string) (row sqlitedb.WorkflowRun, _ error) {
@@ -395,7 +395,7 @@ func (q *Queries) RunLock(ctx context.Context, runID string) (row sqlitedb.Workf
 	return row, s.End()
 }
 
-var runLockCurrent = Query{Name: "RunLockCurrent", Text: sqlitedb.RunLockCurrent, Index: 45, Params: 1, Columns: 35}
+var runLockCurrent = Query{Name: "RunLockCurrent", Text: sqlitedb.RunLockCurrent, Index: 46, Params: 1, Columns: 35}
 
 // RunLockCurrent runs the query of that name.
 func (q *Queries) RunLockCurrent(ctx context.Context, workflowID string) (row sqlitedb.WorkflowRun, _ error) {
@@ -447,7 +447,7 @@ func (q *Queries) RunLockCurrent(ctx context.Context, workflowID string) (row sq
 	return row, s.End()
 }
 
-var runLockOfTask = Query{Name: "RunLockOfTask", Text: sqlitedb.RunLockOfTask, Index: 46, Params: 1, Columns: 35}
+var runLockOfTask = Query{Name: "RunLockOfTask", Text: sqlitedb.RunLockOfTask, Index: 47, Params: 1, Columns: 35}
 
 // RunLockOfTask runs the query of that name.
 func (q *Queries) RunLockOfTask(ctx context.Context, taskID string) (row sqlitedb.WorkflowRun, _ error) {
@@ -499,7 +499,7 @@ func (q *Queries) RunLockOfTask(ctx context.Context, taskID string) (row sqlited
 	return row, s.End()
 }
 
-var runUpdate = Query{Name: "RunUpdate", Text: sqlitedb.RunUpdate, Index: 47, Params: 23, Columns: 0}
+var runUpdate = Query{Name: "RunUpdate", Text: sqlitedb.RunUpdate, Index: 48, Params: 23, Columns: 0}
 
 // RunUpdate runs the query of that name.
 // The columns a transition may change; the rest is fixed when the run starts.

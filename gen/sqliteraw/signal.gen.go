@@ -8,7 +8,7 @@ import (
 	"dwserver/gen/sqlitedb"
 )
 
-var signalInsert = Query{Name: "SignalInsert", Text: sqlitedb.SignalInsert, Index: 48, Params: 13, Columns: 0}
+var signalInsert = Query{Name: "SignalInsert", Text: sqlitedb.SignalInsert, Index: 49, Params: 13, Columns: 0}
 
 // SignalInsert runs the query of that name.
 func (q *Queries) SignalInsert(ctx context.Context, arg sqlitedb.SignalInsertParams) error {
@@ -33,7 +33,7 @@ func (q *Queries) SignalInsert(ctx context.Context, arg sqlitedb.SignalInsertPar
 	return s.End()
 }
 
-var signalListReceived = Query{Name: "SignalListReceived", Text: sqlitedb.SignalListReceived, Index: 49, Params: 1, Columns: 13}
+var signalListReceived = Query{Name: "SignalListReceived", Text: sqlitedb.SignalListReceived, Index: 50, Params: 1, Columns: 13}
 
 // SignalListReceived runs the query of that name.
 func (q *Queries) SignalListReceived(ctx context.Context, runID string) ([]sqlitedb.Signal, error) {
@@ -66,7 +66,7 @@ func (q *Queries) SignalListReceived(ctx context.Context, runID string) ([]sqlit
 	return rows, nil
 }
 
-var signalUpdate = Query{Name: "SignalUpdate", Text: sqlitedb.SignalUpdate, Index: 50, Params: 8, Columns: 0}
+var signalUpdate = Query{Name: "SignalUpdate", Text: sqlitedb.SignalUpdate, Index: 51, Params: 8, Columns: 0}
 
 // SignalUpdate runs the query of that name.
 // run_id and the sequences change when a continued run takes the signal along.

@@ -8,7 +8,7 @@ import (
 	"dwserver/gen/sqlitedb"
 )
 
-var stepCountOpen = Query{Name: "StepCountOpen", Text: sqlitedb.StepCountOpen, Index: 51, Params: 3, Columns: 1}
+var stepCountOpen = Query{Name: "StepCountOpen", Text: sqlitedb.StepCountOpen, Index: 52, Params: 3, Columns: 1}
 
 // StepCountOpen runs the query of that name.
 // Steps that have not ended, at most two of a kind: a group of any size is asked whether one is left. Open condition
@@ -28,7 +28,7 @@ func (q *Queries) StepCountOpen(ctx context.Context, arg sqlitedb.StepCountOpenP
 	return row, s.End()
 }
 
-var stepList = Query{Name: "StepList", Text: sqlitedb.StepList, Index: 52, Params: 3, Columns: 5}
+var stepList = Query{Name: "StepList", Text: sqlitedb.StepList, Index: 53, Params: 3, Columns: 5}
 
 // StepList runs the query of that name.
 // The steps a range of authored sequences stands for; timeouts of waits are no steps. All statuses are

@@ -8,7 +8,7 @@ import (
 	"dwserver/gen/sqlitedb"
 )
 
-var taskCountLeases = Query{Name: "TaskCountLeases", Text: sqlitedb.TaskCountLeases, Index: 53, Params: 4, Columns: 1}
+var taskCountLeases = Query{Name: "TaskCountLeases", Text: sqlitedb.TaskCountLeases, Index: 54, Params: 4, Columns: 1}
 
 // TaskCountLeases runs the query of that name.
 func (q *Queries) TaskCountLeases(ctx context.Context, arg sqlitedb.TaskCountLeasesParams) (row int64, _ error) {
@@ -27,7 +27,30 @@ func (q *Queries) TaskCountLeases(ctx context.Context, arg sqlitedb.TaskCountLea
 	return row, s.End()
 }
 
-var taskFindClaimable = Query{Name: "TaskFindClaimable", Text: sqlitedb.TaskFindClaimable, Index: 54, Params: 7, Columns: 4}
+var taskCountLeasesOf = Query{Name: "TaskCountLeasesOf", Text: sqlitedb.TaskCountLeasesOf, Index: 55, Params: 3, Columns: 3}
+
+// TaskCountLeasesOf runs the query of that name.
+// The live leases of a worker by kind, and the time until which that is how many there are.
+func (q *Queries) TaskCountLeasesOf(ctx context.Context, arg sqlitedb.TaskCountLeasesOfParams) (row sqlitedb.TaskCountLeasesOfRow, _ error) {
+	s, err := q.db.Start(ctx, &taskCountLeasesOf)
+	if err != nil {
+		return row, err
+	}
+	s.BindText(1, arg.Namespace)
+	s.BindText(2, arg.LeaseOwner)
+	s.BindInt64(3, arg.Now)
+	if !s.Next() {
+		return row, none(s)
+	}
+	row = sqlitedb.TaskCountLeasesOfRow{
+		Workflow: s.Int64(0),
+		Activity: s.Int64(1),
+		Until:    s.Int64(2),
+	}
+	return row, s.End()
+}
+
+var taskFindClaimable = Query{Name: "TaskFindClaimable", Text: sqlitedb.TaskFindClaimable, Index: 56, Params: 7, Columns: 4}
 
 // TaskFindClaimable runs the query of that name.
 // The first claimable task of one type and build: one index seek.
@@ -55,7 +78,7 @@ func (q *Queries) TaskFindClaimable(ctx context.Context, arg sqlitedb.TaskFindCl
 	return row, s.End()
 }
 
-var taskGet = Query{Name: "TaskGet", Text: sqlitedb.TaskGet, Index: 55, Params: 1, Columns: 28}
+var taskGet = Query{Name: "TaskGet", Text: sqlitedb.TaskGet, Index: 57, Params: 1, Columns: 28}
 
 // TaskGet runs the query of that name.
 func (q *Queries) TaskGet(ctx context.Context, taskID string) (row sqlitedb.Task, _ error) {
@@ -100,7 +123,7 @@ func (q *Queries) TaskGet(ctx context.Context, taskID string) (row sqlitedb.Task
 	return row, s.End()
 }
 
-var taskInsert = Query{Name: "TaskInsert", Text: sqlitedb.TaskInsert, Index: 56, Params: 28, Columns: 0}
+var taskInsert = Query{Name: "TaskInsert", Text: sqlitedb.TaskInsert, Index: 58, Params: 28, Columns: 0}
 
 // TaskInsert runs the query of that name.
 func (q *Queries) TaskInsert(ctx context.Context, arg sqlitedb.TaskInsertParams) error {
@@ -140,7 +163,7 @@ func (q *Queries) TaskInsert(ctx context.Context, arg sqlitedb.TaskInsertParams)
 	return s.End()
 }
 
-var taskLastFairOrder = Query{Name: "TaskLastFairOrder", Text: sqlitedb.TaskLastFairOrder, Index: 57, Params: 4, Columns: 1}
+var taskLastFairOrder = Query{Name: "TaskLastFairOrder", Text: sqlitedb.TaskLastFairOrder, Index: 59, Params: 4, Columns: 1}
 
 // TaskLastFairOrder runs the query of that name.
 func (q *Queries) TaskLastFairOrder(ctx context.Context, arg sqlitedb.TaskLastFairOrderParams) (row int64, _ error) {
@@ -159,7 +182,7 @@ func (q *Queries) TaskLastFairOrder(ctx context.Context, arg sqlitedb.TaskLastFa
 	return row, s.End()
 }
 
-var taskListDelayed = Query{Name: "TaskListDelayed", Text: sqlitedb.TaskListDelayed, Index: 58, Params: 2, Columns: 28}
+var taskListDelayed = Query{Name: "TaskListDelayed", Text: sqlitedb.TaskListDelayed, Index: 60, Params: 2, Columns: 28}
 
 // TaskListDelayed runs the query of that name.
 func (q *Queries) TaskListDelayed(ctx context.Context, arg sqlitedb.TaskListDelayedParams) ([]sqlitedb.Task, error) {
@@ -208,7 +231,7 @@ func (q *Queries) TaskListDelayed(ctx context.Context, arg sqlitedb.TaskListDela
 	return rows, nil
 }
 
-var taskListLeaseExpired = Query{Name: "TaskListLeaseExpired", Text: sqlitedb.TaskListLeaseExpired, Index: 59, Params: 2, Columns: 28}
+var taskListLeaseExpired = Query{Name: "TaskListLeaseExpired", Text: sqlitedb.TaskListLeaseExpired, Index: 61, Params: 2, Columns: 28}
 
 // TaskListLeaseExpired runs the query of that name.
 func (q *Queries) TaskListLeaseExpired(ctx context.Context, arg sqlitedb.TaskListLeaseExpiredParams) ([]sqlitedb.Task, error) {
@@ -257,7 +280,7 @@ func (q *Queries) TaskListLeaseExpired(ctx context.Context, arg sqlitedb.TaskLis
 	return rows, nil
 }
 
-var taskListLeased = Query{Name: "TaskListLeased", Text: sqlitedb.TaskListLeased, Index: 60, Params: 2, Columns: 28}
+var taskListLeased = Query{Name: "TaskListLeased", Text: sqlitedb.TaskListLeased, Index: 62, Params: 2, Columns: 28}
 
 // TaskListLeased runs the query of that name.
 func (q *Queries) TaskListLeased(ctx context.Context, arg sqlitedb.TaskListLeasedParams) ([]sqlitedb.Task, error) {
@@ -306,7 +329,7 @@ func (q *Queries) TaskListLeased(ctx context.Context, arg sqlitedb.TaskListLease
 	return rows, nil
 }
 
-var taskListOpen = Query{Name: "TaskListOpen", Text: sqlitedb.TaskListOpen, Index: 61, Params: 1, Columns: 28}
+var taskListOpen = Query{Name: "TaskListOpen", Text: sqlitedb.TaskListOpen, Index: 63, Params: 1, Columns: 28}
 
 // TaskListOpen runs the query of that name.
 // The open tasks of a run are its workflow task and those of its open activities, so that
@@ -356,7 +379,7 @@ func (q *Queries) TaskListOpen(ctx context.Context, runID string) ([]sqlitedb.Ta
 	return rows, nil
 }
 
-var taskUpdate = Query{Name: "TaskUpdate", Text: sqlitedb.TaskUpdate, Index: 62, Params: 17, Columns: 0}
+var taskUpdate = Query{Name: "TaskUpdate", Text: sqlitedb.TaskUpdate, Index: 64, Params: 17, Columns: 0}
 
 // TaskUpdate runs the query of that name.
 func (q *Queries) TaskUpdate(ctx context.Context, arg sqlitedb.TaskUpdateParams) (int64, error) {

@@ -8,7 +8,7 @@ import (
 	"dwserver/gen/sqlitedb"
 )
 
-var timerGet = Query{Name: "TimerGet", Text: sqlitedb.TimerGet, Index: 63, Params: 1, Columns: 13}
+var timerGet = Query{Name: "TimerGet", Text: sqlitedb.TimerGet, Index: 65, Params: 1, Columns: 13}
 
 // TimerGet runs the query of that name.
 func (q *Queries) TimerGet(ctx context.Context, timerID string) (row sqlitedb.Timer, _ error) {
@@ -38,7 +38,7 @@ func (q *Queries) TimerGet(ctx context.Context, timerID string) (row sqlitedb.Ti
 	return row, s.End()
 }
 
-var timerInsert = Query{Name: "TimerInsert", Text: sqlitedb.TimerInsert, Index: 64, Params: 13, Columns: 0}
+var timerInsert = Query{Name: "TimerInsert", Text: sqlitedb.TimerInsert, Index: 66, Params: 13, Columns: 0}
 
 // TimerInsert runs the query of that name.
 func (q *Queries) TimerInsert(ctx context.Context, arg sqlitedb.TimerInsertParams) error {
@@ -63,7 +63,7 @@ func (q *Queries) TimerInsert(ctx context.Context, arg sqlitedb.TimerInsertParam
 	return s.End()
 }
 
-var timerListDue = Query{Name: "TimerListDue", Text: sqlitedb.TimerListDue, Index: 65, Params: 2, Columns: 13}
+var timerListDue = Query{Name: "TimerListDue", Text: sqlitedb.TimerListDue, Index: 67, Params: 2, Columns: 13}
 
 // TimerListDue runs the query of that name.
 func (q *Queries) TimerListDue(ctx context.Context, arg sqlitedb.TimerListDueParams) ([]sqlitedb.Timer, error) {
@@ -97,7 +97,7 @@ func (q *Queries) TimerListDue(ctx context.Context, arg sqlitedb.TimerListDuePar
 	return rows, nil
 }
 
-var timerListOpen = Query{Name: "TimerListOpen", Text: sqlitedb.TimerListOpen, Index: 66, Params: 1, Columns: 13}
+var timerListOpen = Query{Name: "TimerListOpen", Text: sqlitedb.TimerListOpen, Index: 68, Params: 1, Columns: 13}
 
 // TimerListOpen runs the query of that name.
 func (q *Queries) TimerListOpen(ctx context.Context, runID string) ([]sqlitedb.Timer, error) {
@@ -130,7 +130,7 @@ func (q *Queries) TimerListOpen(ctx context.Context, runID string) ([]sqlitedb.T
 	return rows, nil
 }
 
-var timerUpdate = Query{Name: "TimerUpdate", Text: sqlitedb.TimerUpdate, Index: 67, Params: 4, Columns: 0}
+var timerUpdate = Query{Name: "TimerUpdate", Text: sqlitedb.TimerUpdate, Index: 69, Params: 4, Columns: 0}
 
 // TimerUpdate runs the query of that name.
 func (q *Queries) TimerUpdate(ctx context.Context, arg sqlitedb.TimerUpdateParams) (int64, error) {

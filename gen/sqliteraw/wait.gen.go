@@ -8,7 +8,7 @@ import (
 	"dwserver/gen/sqlitedb"
 )
 
-var waitInsert = Query{Name: "WaitInsert", Text: sqlitedb.WaitInsert, Index: 68, Params: 14, Columns: 0}
+var waitInsert = Query{Name: "WaitInsert", Text: sqlitedb.WaitInsert, Index: 70, Params: 14, Columns: 0}
 
 // WaitInsert runs the query of that name.
 func (q *Queries) WaitInsert(ctx context.Context, arg sqlitedb.WaitInsertParams) error {
@@ -34,7 +34,7 @@ func (q *Queries) WaitInsert(ctx context.Context, arg sqlitedb.WaitInsertParams)
 	return s.End()
 }
 
-var waitListOpen = Query{Name: "WaitListOpen", Text: sqlitedb.WaitListOpen, Index: 69, Params: 1, Columns: 14}
+var waitListOpen = Query{Name: "WaitListOpen", Text: sqlitedb.WaitListOpen, Index: 71, Params: 1, Columns: 14}
 
 // WaitListOpen runs the query of that name.
 func (q *Queries) WaitListOpen(ctx context.Context, runID string) ([]sqlitedb.Wait, error) {
@@ -68,7 +68,7 @@ func (q *Queries) WaitListOpen(ctx context.Context, runID string) ([]sqlitedb.Wa
 	return rows, nil
 }
 
-var waitUpdate = Query{Name: "WaitUpdate", Text: sqlitedb.WaitUpdate, Index: 70, Params: 6, Columns: 0}
+var waitUpdate = Query{Name: "WaitUpdate", Text: sqlitedb.WaitUpdate, Index: 72, Params: 6, Columns: 0}
 
 // WaitUpdate runs the query of that name.
 func (q *Queries) WaitUpdate(ctx context.Context, arg sqlitedb.WaitUpdateParams) (int64, error) {

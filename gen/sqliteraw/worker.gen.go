@@ -48,7 +48,7 @@ func (q *Queries) DefinitionUpsert(ctx context.Context, arg sqlitedb.DefinitionU
 	return s.End()
 }
 
-var registrationGet = Query{Name: "RegistrationGet", Text: sqlitedb.RegistrationGet, Index: 33, Params: 1, Columns: 6}
+var registrationGet = Query{Name: "RegistrationGet", Text: sqlitedb.RegistrationGet, Index: 34, Params: 1, Columns: 6}
 
 // RegistrationGet runs the query of that name.
 func (q *Queries) RegistrationGet(ctx context.Context, token string) (row sqlitedb.WorkerRegistration, _ error) {
@@ -71,7 +71,7 @@ func (q *Queries) RegistrationGet(ctx context.Context, token string) (row sqlite
 	return row, s.End()
 }
 
-var registrationPrune = Query{Name: "RegistrationPrune", Text: sqlitedb.RegistrationPrune, Index: 34, Params: 2, Columns: 0}
+var registrationPrune = Query{Name: "RegistrationPrune", Text: sqlitedb.RegistrationPrune, Index: 35, Params: 2, Columns: 0}
 
 // RegistrationPrune runs the query of that name.
 func (q *Queries) RegistrationPrune(ctx context.Context, arg sqlitedb.RegistrationPruneParams) (int64, error) {
@@ -86,7 +86,7 @@ func (q *Queries) RegistrationPrune(ctx context.Context, arg sqlitedb.Registrati
 	return n, s.End()
 }
 
-var registrationUpsert = Query{Name: "RegistrationUpsert", Text: sqlitedb.RegistrationUpsert, Index: 35, Params: 6, Columns: 0}
+var registrationUpsert = Query{Name: "RegistrationUpsert", Text: sqlitedb.RegistrationUpsert, Index: 36, Params: 6, Columns: 0}
 
 // RegistrationUpsert runs the query of that name.
 func (q *Queries) RegistrationUpsert(ctx context.Context, arg sqlitedb.RegistrationUpsertParams) error {
@@ -104,7 +104,7 @@ func (q *Queries) RegistrationUpsert(ctx context.Context, arg sqlitedb.Registrat
 	return s.End()
 }
 
-var workerDelete = Query{Name: "WorkerDelete", Text: sqlitedb.WorkerDelete, Index: 71, Params: 3, Columns: 0}
+var workerDelete = Query{Name: "WorkerDelete", Text: sqlitedb.WorkerDelete, Index: 73, Params: 3, Columns: 0}
 
 // WorkerDelete runs the query of that name.
 func (q *Queries) WorkerDelete(ctx context.Context, arg sqlitedb.WorkerDeleteParams) (int64, error) {
@@ -120,7 +120,7 @@ func (q *Queries) WorkerDelete(ctx context.Context, arg sqlitedb.WorkerDeletePar
 	return n, s.End()
 }
 
-var workerGet = Query{Name: "WorkerGet", Text: sqlitedb.WorkerGet, Index: 72, Params: 2, Columns: 25}
+var workerGet = Query{Name: "WorkerGet", Text: sqlitedb.WorkerGet, Index: 74, Params: 2, Columns: 25}
 
 // WorkerGet runs the query of that name.
 func (q *Queries) WorkerGet(ctx context.Context, arg sqlitedb.WorkerGetParams) (row sqlitedb.Worker, _ error) {
@@ -163,7 +163,7 @@ func (q *Queries) WorkerGet(ctx context.Context, arg sqlitedb.WorkerGetParams) (
 	return row, s.End()
 }
 
-var workerLock = Query{Name: "WorkerLock", Text: sqlitedb.WorkerLock, Index: 73, Params: 2, Columns: 25}
+var workerLock = Query{Name: "WorkerLock", Text: sqlitedb.WorkerLock, Index: 75, Params: 2, Columns: 25}
 
 // WorkerLock runs the query of that name.
 func (q *Queries) WorkerLock(ctx context.Context, arg sqlitedb.WorkerLockParams) (row sqlitedb.Worker, _ error) {
@@ -206,7 +206,7 @@ func (q *Queries) WorkerLock(ctx context.Context, arg sqlitedb.WorkerLockParams)
 	return row, s.End()
 }
 
-var workerSeen = Query{Name: "WorkerSeen", Text: sqlitedb.WorkerSeen, Index: 74, Params: 3, Columns: 0}
+var workerSeen = Query{Name: "WorkerSeen", Text: sqlitedb.WorkerSeen, Index: 76, Params: 3, Columns: 0}
 
 // WorkerSeen runs the query of that name.
 func (q *Queries) WorkerSeen(ctx context.Context, arg sqlitedb.WorkerSeenParams) error {
@@ -221,7 +221,7 @@ func (q *Queries) WorkerSeen(ctx context.Context, arg sqlitedb.WorkerSeenParams)
 	return s.End()
 }
 
-var workerShare = Query{Name: "WorkerShare", Text: sqlitedb.WorkerShare, Index: 75, Params: 2, Columns: 25}
+var workerShare = Query{Name: "WorkerShare", Text: sqlitedb.WorkerShare, Index: 77, Params: 2, Columns: 25}
 
 // WorkerShare runs the query of that name.
 func (q *Queries) WorkerShare(ctx context.Context, arg sqlitedb.WorkerShareParams) (row sqlitedb.Worker, _ error) {
@@ -264,7 +264,7 @@ func (q *Queries) WorkerShare(ctx context.Context, arg sqlitedb.WorkerShareParam
 	return row, s.End()
 }
 
-var workerUpsert = Query{Name: "WorkerUpsert", Text: sqlitedb.WorkerUpsert, Index: 76, Params: 25, Columns: 0}
+var workerUpsert = Query{Name: "WorkerUpsert", Text: sqlitedb.WorkerUpsert, Index: 78, Params: 25, Columns: 0}
 
 // WorkerUpsert runs the query of that name.
 func (q *Queries) WorkerUpsert(ctx context.Context, arg sqlitedb.WorkerUpsertParams) error {

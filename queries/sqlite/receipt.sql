@@ -5,6 +5,14 @@ FROM poll_receipts
 WHERE namespace = sqlc.arg(namespace) AND worker_id = sqlc.arg(worker_id)
   AND kind = sqlc.arg(kind) AND poll_request_id = sqlc.arg(poll_request_id);
 
+-- name: ReceiptListOf :many
+-- What two poll request ids of a worker are bound to, of either kind.
+SELECT
+    namespace, worker_id, kind, poll_request_id, binding, task_id, attempt, prune_at
+FROM poll_receipts
+WHERE namespace = sqlc.arg(namespace) AND worker_id = sqlc.arg(worker_id)
+  AND kind IN ('activity', 'workflow') AND poll_request_id IN (sqlc.arg(first), sqlc.arg(second));
+
 -- name: ReceiptInsert :exec
 INSERT INTO poll_receipts (
     namespace, worker_id, kind, poll_request_id, binding, task_id, attempt, prune_at

@@ -60,6 +60,16 @@ SELECT COUNT(*) FROM tasks
 WHERE namespace = sqlc.arg(namespace) AND lease_owner = sqlc.arg(lease_owner) AND status = 'leased'
   AND kind = sqlc.arg(kind) AND lease_expires_at > sqlc.arg(now);
 
+-- name: TaskCountLeasesOf :one
+-- The live leases of a worker by kind, and the time until which that is how many there are.
+SELECT
+    CAST(COALESCE(SUM(kind = 'workflow'), 0) AS INTEGER) AS workflow,
+    CAST(COALESCE(SUM(kind = 'activity'), 0) AS INTEGER) AS activity,
+    CAST(COALESCE(MIN(lease_expires_at), 9223372036854775807) AS INTEGER) AS until
+FROM tasks
+WHERE namespace = sqlc.arg(namespace) AND lease_owner = sqlc.arg(lease_owner) AND status = 'leased'
+  AND lease_expires_at > sqlc.arg(now);
+
 -- name: TaskListLeaseExpired :many
 SELECT
     task_id, run_id, workflow_id, namespace, kind, task_queue, type_name, status, priority,

@@ -19,6 +19,7 @@ func (t *tx) Apply(_ context.Context, e *rules.Effects) error {
 	if err := t.writing(); err != nil {
 		return err
 	}
+	t.ahead.wrote(e)
 	for _, write := range [...]func(*rules.Effects) error{
 		t.applyRuns, t.applyEvents, t.applyTasks, t.applyActivities, t.applyAttempts, t.applyTimers,
 		t.applyWaits, t.applySignals, t.applyCommands, t.applyWorkers, t.applyReceipts,

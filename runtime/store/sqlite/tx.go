@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"dwserver/runtime/rules"
-	"dwserver/runtime/store"
 )
 
 // tx implements store.Tx for the member of a group that is running. The writer is alone, so
@@ -15,6 +14,7 @@ type tx struct {
 	reads
 	w     *writer
 	cache *caches
+	ahead ahead
 	dirty bool // an earlier member's writes are in the transaction
 	wrote bool // this member wrote
 	saved bool // this member's savepoint is open
@@ -24,6 +24,7 @@ func (t *tx) start(ctx context.Context, dirty bool) {
 	t.ctx = context.WithoutCancel(ctx)
 	t.dirty, t.wrote, t.saved, t.fault = dirty, false, false, nil
 	t.cache.begin()
+	t.ahead = ahead{}
 }
 
 // writing opens the member's savepoint before its first write, in a careful group, when others' writes precede it.
@@ -85,6 +86,7 @@ func (t *tx) Savepoint(_ context.Context, fn func() error) error {
 	failed := fn()
 	if failed != nil {
 		t.cache.undo(before)
+		t.ahead.forget()
 		if err := t.w.verbs.undoPart.run(); err != nil {
 			return errors.Join(failed, t.end(err))
 		}
@@ -128,6 +130,3 @@ func through[V any](in *generations[V], id string, read func() (V, error)) (V, e
 	}
 	return row, err
 }
-
-// Expect implements store.Tx: a read is a call here.
-func (*tx) Expect(store.Expected) {}
