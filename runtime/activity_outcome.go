@@ -54,7 +54,7 @@ type outcome struct {
 }
 
 func (e *Engine) admitOutcome(f *ActivityFence) *admission {
-	return &admission{Engine: e, namespace: f.Namespace, owner: f.LeaseOwner}
+	return &admission{Engine: e, namespace: f.Namespace, owner: f.LeaseOwner, report: f.TaskID}
 }
 
 // endActivity is what both outcomes share: the fence, the receipt, the transition, the carriers.

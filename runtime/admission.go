@@ -12,6 +12,7 @@ type admission struct {
 	*Engine
 	namespace string
 	owner     string
+	report    string // task that is reported on
 	read      bool
 	worker    rules.Worker
 	err       error

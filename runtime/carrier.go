@@ -106,7 +106,7 @@ func (a *admission) admitOne(ctx context.Context, kind *pollKind, in *CarriedPol
 		return &carried{decline: declineRoutingMismatch()}, nil
 	case worker.Status == rules.WorkerDraining:
 		return &carried{decline: declineWorkerDraining()}, nil
-	case a.flights.enter(p.flight()) != nil: // a poll of this id is held, or rides on another report, right now
+	case a.flights.enter(p.flight(), a.report) != nil: // a poll of this id is held, or rides on another report, right now
 		return &carried{decline: declinePollRequestConflict()}, nil
 	}
 	return &carried{poll: p, concurrent: slices.Contains(capabilities, concurrentSlots)}, nil

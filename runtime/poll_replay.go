@@ -11,28 +11,45 @@ import (
 // flights lets concurrent polls of one poll_request_id wait for the first of them (worker-plane.md 7.6).
 type flights struct {
 	mu   sync.Mutex
-	open map[string]chan struct{}
+	open map[string]*flight
 }
 
-// enter answers nil when the caller is the first, else a channel that closes when the first is done.
-func (f *flights) enter(key string) <-chan struct{} {
+// flight is a poll_request_id on its way. Copies of one report ride together: the database lets only one of them
+// be recorded, and the others grant nothing.
+type flight struct {
+	done   chan struct{}
+	report string // task whose report carries the poll; empty for a poll of its own
+	copies int
+}
+
+// enter answers nil when the caller is the first, or a copy of the report that is, else a channel that closes when
+// the first is done.
+func (f *flights) enter(key, report string) <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if c, ok := f.open[key]; ok {
-		return c
+	switch first := f.open[key]; {
+	case first == nil:
+	case report == "" || first.report != report:
+		return first.done
+	default:
+		first.copies++
+		return nil
 	}
 	if f.open == nil {
-		f.open = map[string]chan struct{}{}
+		f.open = map[string]*flight{}
 	}
-	f.open[key] = make(chan struct{})
+	f.open[key] = &flight{done: make(chan struct{}), report: report, copies: 1}
 	return nil
 }
 
 func (f *flights) leave(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	close(f.open[key])
-	delete(f.open, key)
+	ended := f.open[key]
+	if ended.copies--; ended.copies == 0 {
+		close(ended.done)
+		delete(f.open, key)
+	}
 }
 
 // flight is what concurrent polls of one poll_request_id share, carried ones too.
@@ -45,7 +62,7 @@ func (p *poll) flight() string {
 func (p *poll) once(ctx context.Context, deadline <-chan time.Time, hold bool) (PollResult, error) {
 	key := p.flight()
 	for {
-		first := p.flights.enter(key)
+		first := p.flights.enter(key, "")
 		if first == nil {
 			break
 		}

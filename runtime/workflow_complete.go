@@ -17,7 +17,7 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 	if r := rules.CheckCommands(req.Commands, req.ProtocolMinor, *e.opt.Limits); r != nil {
 		return CompleteWorkflowTaskResult{}, rejected(&req.WorkflowFence, r)
 	}
-	admit := admission{Engine: e, namespace: req.Namespace, owner: req.LeaseOwner}
+	admit := admission{Engine: e, namespace: req.Namespace, owner: req.LeaseOwner, report: req.TaskID}
 	carried, err := admit.admitCarried(ctx, &req.Carriers)
 	if err != nil {
 		return CompleteWorkflowTaskResult{}, err

@@ -126,6 +126,20 @@ func TestIssuesNameThePath(t *testing.T) {
 	}
 }
 
+func TestIssuesOfMembersThatStandApart(t *testing.T) {
+	left := func(text string) (paths []string) {
+		doc, err := jsondoc.Parse([]byte(text), jsondoc.MaxDepth)
+		require.NoError(t, err, text)
+		root := doc.Root()
+		doc.Issues(func(path string, _ jsondoc.IssueKind) { paths = append(paths, path) }, root.Member("a"), root.Member("absent"))
+		return paths
+	}
+	require.Empty(t, left(`{"a":{"b":["\u0000",1e400],"\u0000":1}}`))
+	require.Equal(t, []string{"b", "a\x00", "c.a"}, left(`{"b":"\u0000","a":"\u0000","a\u0000":1,"c":{"a":"\u0000"}}`))
+	many := `{"a":[` + strings.Repeat(`"\u0000",`, 30) + `1],"b":"\u0000"}`
+	require.NotEmpty(t, left(many), "what a full list hides is not let through")
+}
+
 func TestChangedValuesAreWrittenAnew(t *testing.T) {
 	doc, err := jsondoc.Parse([]byte(`{ "a" : [ ], "n":"007", "s":" x\n", "keep" : [1, 2] }`), jsondoc.MaxDepth)
 	require.NoError(t, err)

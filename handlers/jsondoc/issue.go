@@ -1,6 +1,9 @@
 package jsondoc
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // IssueKind names text that is JSON but that no field may hold.
 type IssueKind uint8
@@ -26,11 +29,19 @@ func (p *parser) report(offset int, kind IssueKind) {
 	p.doc.issues = append(p.doc.issues, issue{uint32(offset), kind})
 }
 
-// Issues calls f with the dotted path of each unacceptable value.
-func (d *Doc) Issues(f func(path string, kind IssueKind)) {
+// Issues calls f with the dotted path of each unacceptable value outside of apart. A list that is full may hide
+// others, so nothing is left out then.
+func (d *Doc) Issues(f func(path string, kind IssueKind), apart ...Value) {
 	for _, found := range d.issues {
+		if len(d.issues) < maxIssues && slices.ContainsFunc(apart, func(v Value) bool { return v.holds(found.offset) }) {
+			continue
+		}
 		f(d.pathAt(found.offset), found.kind)
 	}
+}
+
+func (v Value) holds(offset uint32) bool {
+	return !v.IsZero() && v.node().start <= offset && offset < v.node().end
 }
 
 // pathAt finds the path of the innermost recorded value, or of the member whose

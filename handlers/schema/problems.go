@@ -54,7 +54,7 @@ func (p *Problems) OrNil() *Problems {
 	return p
 }
 
-func (p *Problems) addIssues(doc *jsondoc.Doc) {
+func (p *Problems) addIssues(doc *jsondoc.Doc, apart []jsondoc.Value) {
 	doc.Issues(func(path string, kind jsondoc.IssueKind) {
 		if path == "" {
 			path = "body"
@@ -64,7 +64,7 @@ func (p *Problems) addIssues(doc *jsondoc.Doc) {
 			rest = "must fit in 64 bits."
 		}
 		p.Add(path, "The "+path+" field "+rest)
-	})
+	}, apart...)
 }
 
 // step is one step of a path, linked to the steps before it, so that a path

@@ -3,7 +3,7 @@
 //
 // It covers what our documents use and refuses to compile anything else, so
 // that no keyword is silently ignored. Beyond OpenAPI it knows the extensions
-// x-dw-trim, x-dw-id, x-dw-payload, x-dw-refused and x-dw-max-bytes. Three liberties are part
+// x-dw-trim, x-dw-id, x-dw-payload, x-dw-refused, x-dw-apart and x-dw-max-bytes. Three liberties are part
 // of the contract (worker-plane.md 1, commands-and-history.md 1): an empty array
 // stands for an empty object, a string of digits for an integer, and null for
 // an absent member.
@@ -50,9 +50,10 @@ const (
 type members struct {
 	known    map[string]*Schema
 	required []string
-	closed   bool    // unknown members are refused
-	others   *Schema // schema of unknown members, nil: unchecked
-	min, max int     // max -1: unbounded
+	apart    []string // known members that are judged on their own
+	closed   bool     // unknown members are refused
+	others   *Schema  // schema of unknown members, nil: unchecked
+	min, max int      // max -1: unbounded
 }
 
 type textRules struct {
@@ -166,6 +167,9 @@ func (c *Compiler) members(out *Schema, in *openapi3.Schema) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		m.known[name] = compiled
+		if flag(ref.Value, "x-dw-apart") {
+			m.apart = append(m.apart, name)
+		}
 		jsondoc.Know(name)
 	}
 	if extra.Schema == nil {
@@ -228,8 +232,8 @@ func flag(in *openapi3.Schema, name string) bool {
 // document is valid.
 func (s *Schema) Check(doc *jsondoc.Doc) *Problems {
 	found := &Problems{}
-	found.addIssues(doc)
 	root := doc.Root()
+	found.addIssues(doc, s.apart(root))
 	switch {
 	case root.Kind() == jsondoc.Object:
 	case root.Kind() == jsondoc.Null, root.Kind() == jsondoc.Array && root.Empty():
@@ -240,4 +244,16 @@ func (s *Schema) Check(doc *jsondoc.Doc) *Problems {
 	}
 	s.check(root, nil, false, found)
 	return found.OrNil()
+}
+
+// apart are the members that are judged on their own and by another schema: a fault in them is not the request's.
+func (s *Schema) apart(root jsondoc.Value) []jsondoc.Value {
+	if s.members == nil || root.Kind() != jsondoc.Object {
+		return nil
+	}
+	var values []jsondoc.Value
+	for _, name := range s.members.apart {
+		values = append(values, root.Member(name))
+	}
+	return values
 }

@@ -86,6 +86,20 @@ func testPollInFlight(t *testing.T, empty Empty) {
 		require.Equal(t, "leased", became(first.do().ActivityPoll))
 		require.EqualValues(t, 1, w.leases(s, s.worker()))
 	})
+	for _, parent := range plainReports {
+		t.Run("a copy of the report comes first "+parent.name, func(t *testing.T) {
+			s := w.scene(t)
+			s.start() // so that there is a task for the poll, whatever the report makes
+			r := parent.make(s).carry(false, true)
+			var first answer
+			w.store.next(func() { first = r.do() })
+			second := r.do()
+			require.True(t, first.recorded)
+			require.Equal(t, "leased", became(first.WorkflowPoll))
+			require.Equal(t, answer{}, told(second), "the copy that was admitted first grants nothing")
+			require.EqualValues(t, 1, w.leases(s, s.worker()))
+		})
+	}
 }
 
 // ask polls for an activity.
