@@ -21,10 +21,14 @@ var (
 // firstRead bounds the memory a request gets on its word alone, before any byte of it has arrived.
 const firstRead = 64 << 10
 
+// lastRead bounds what is read of a body that is refused for its size.
+const lastRead = 64 << 20
+
 // readBody reads a request's body up to the limit and checks its media type. A missing body is read
 // as {}. The error is a *runtime.Refusal, or that of the connection.
 func readBody(r *http.Request, limit int64, limitKind string) ([]byte, error) {
 	if r.ContentLength > limit {
+		readOut(r)
 		return nil, tooLarge(limit, limitKind)
 	}
 	var body bytes.Buffer
@@ -34,6 +38,7 @@ func readBody(r *http.Request, limit int64, limitKind string) ([]byte, error) {
 		return nil, err
 	}
 	if n > limit {
+		readOut(r)
 		return nil, tooLarge(limit, limitKind)
 	}
 	if n == 0 {
@@ -44,6 +49,14 @@ func readBody(r *http.Request, limit int64, limitKind string) ([]byte, error) {
 			With("accepted_content_types", acceptedTypes)
 	}
 	return body.Bytes(), nil
+}
+
+// readOut reads the rest of a refused body and drops it: a client that is still sending when the connection is
+// closed does not see the answer. One that waits to be told to go on is not, and beyond a bound it is the client's loss.
+func readOut(r *http.Request) {
+	if r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Body, lastRead) // the refusal is the answer, whatever comes
+	}
 }
 
 func tooLarge(limit int64, kind string) *runtime.Refusal {

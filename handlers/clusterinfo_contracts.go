@@ -109,7 +109,7 @@ func responseContract() manifest {
 // served tells the workflow operations that have a route.
 func served(name string) bool {
 	switch name {
-	case "list", "start", "describe", "list_runs", "describe_run", "history", "signal", "cancel", "terminate":
+	case "list", "start", "describe", "list_runs", "describe_run", "list_activities", "history", "signal", "cancel", "terminate":
 		return true
 	}
 	return false

@@ -1,8 +1,14 @@
 package handlers
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -165,6 +171,45 @@ func TestABodyOfUnknownLengthIsLimited(t *testing.T) {
 	}
 }
 
+// TestATooLargeBodyIsAnswered: a client that sends all of it before it listens still gets the refusal, and its
+// connection is good for the next request (R85).
+func TestATooLargeBodyIsAnswered(t *testing.T) {
+	s, err := newServer(Options{Config: Config{MaxRequestBytes: 1000}, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	e, err := s.routes()
+	require.NoError(t, err)
+	server := httptest.NewServer(e)
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	const size = 8 << 20
+	head := "POST /api" + heartbeat + " HTTP/1.1\r\nHost: h\r\nX-Durable-Workflow-Protocol-Version: 1.20\r\nContent-Type: application/json\r\n"
+	for _, length := range []string{fmt.Sprintf("Content-Length: %d\r\n\r\n", size), fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n", size)} {
+		_, err = io.WriteString(conn, head+length)
+		require.NoError(t, err)
+		_, err = conn.Write(make([]byte, size))
+		require.NoError(t, err)
+		if strings.Contains(length, "chunked") {
+			_, err = io.WriteString(conn, "\r\n0\r\n\r\n")
+			require.NoError(t, err)
+		}
+		reply, err := http.ReadResponse(in, nil)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, reply.Body)
+		require.NoError(t, err)
+		require.NoError(t, reply.Body.Close())
+		require.Equal(t, 413, reply.StatusCode)
+	}
+	_, err = io.WriteString(conn, head+"Expect: 100-continue\r\nContent-Length: 5000\r\n\r\n")
+	require.NoError(t, err)
+	reply, err := http.ReadResponse(in, nil)
+	require.NoError(t, err)
+	require.NoError(t, reply.Body.Close())
+	require.Equal(t, 413, reply.StatusCode, "not told to go on")
+}
+
 func TestUnknownRoutesAnswerInTheirPlane(t *testing.T) {
 	c := edge(t, Config{}, &fakeEngine{})
 	for _, path := range []string{"/worker/nothing", "/worker/", "/worker/workflow-tasks/T/nothing", "/worker/register/"} {
@@ -215,5 +260,7 @@ func TestPathParametersAreDecodedOnce(t *testing.T) {
 		c.Do("DELETE", "/worker/registrations/"+path, nil, handlertest.Deliberate()).Refused(422, "validation_failed").
 			Is(map[string]any{"errors.worker_id.0": "The worker_id must be text without control characters."})
 	}
+	c.Post("/worker/workflow-tasks//complete", "{}", handlertest.Deliberate()).Refused(422, "validation_failed").
+		Is(map[string]any{"errors.task_id.0": "The task_id is required.", "validation_errors.task_id.0": "The task_id is required."})
 	require.Empty(t, engine.calls)
 }

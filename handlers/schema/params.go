@@ -42,6 +42,10 @@ func (c *Compiler) CompileParams(lists ...openapi3.Parameters) (*Params, error) 
 // CheckPath checks a decoded path parameter. Every one of them has to be text
 // without control characters, whatever its schema says.
 func (p *Params) CheckPath(name, value string, found *Problems) {
+	if value == "" {
+		found.Add(name, "The "+name+" is required.")
+		return
+	}
 	if !Printable(value) {
 		found.Add(name, "The "+name+" must be text without control characters.")
 		return

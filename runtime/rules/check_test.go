@@ -106,6 +106,7 @@ func TestOwnership(t *testing.T) {
 		"execution_timeout_seconds": {func(c *WorkflowCommand) { c.ExecutionTimeoutSeconds = ptr[int64](1) }, nil},
 		"run_timeout_seconds":       {func(c *WorkflowCommand) { c.RunTimeoutSeconds = ptr[int64](1) }, nil},
 		"parent_close_policy":       {func(c *WorkflowCommand) { c.ParentClosePolicy = ptr("abandon") }, nil},
+		"cancellation_policy":       {func(c *WorkflowCommand) { c.CancellationPolicy = ptr("abandon") }, nil},
 		"timeout_kind":              {func(c *WorkflowCommand) { c.TimeoutKind = ptr("heartbeat") }, nil},
 		"entries":                   {func(c *WorkflowCommand) { c.Entries = []byte(`""`) }, nil},
 		"non_retryable":             {func(c *WorkflowCommand) { c.NonRetryable = ptr(false) }, []string{"fail_workflow"}},

@@ -21,7 +21,7 @@ type commandSpec struct {
 var commandSpecs = map[string]commandSpec{
 	"schedule_activity": {check: checkScheduleActivity, owns: []string{
 		"retry_policy", "start_to_close_timeout", "schedule_to_close_timeout", "heartbeat_timeout",
-		"schedule_to_start_timeout", "worker_session", "payload_codec", "parallel_group_id", "cancellation_policy"}},
+		"schedule_to_start_timeout", "worker_session", "payload_codec", "parallel_group_id"}},
 	"record_local_activity": {check: checkLocalActivity, owns: []string{
 		"retry_policy", "start_to_close_timeout", "schedule_to_close_timeout", "heartbeat_timeout",
 		"non_retryable", "timeout_kind", "payload_codec"}},
