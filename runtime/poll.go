@@ -98,7 +98,9 @@ type poll struct {
 	types  []string
 	ended  *rules.PollReceipt // what the poll request id was bound to before; nil for nothing
 	era    uint64             // supersessions before the registration was read
-	late   bool               // came after the drain began: held for a moment, so that its worker does not spin
+	// crowded says that the last look found tasks, all in others' hands: no wake will come for one given up.
+	crowded bool
+	late    bool // came after the drain began: held for a moment, so that its worker does not spin
 }
 
 // newPoll is a poll of a registered worker.

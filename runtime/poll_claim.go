@@ -17,7 +17,7 @@ func (p *poll) claim(ctx context.Context) (*claimed, error) {
 	var got *claimed
 	again := false
 	err := p.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
-		got, again = nil, false
+		got, again, p.crowded = nil, false, false
 		tx.Expect(store.Expected{
 			Namespace: p.req.Namespace, WorkerID: p.req.WorkerID, Claims: []store.Claim{p.claimFilter(&p.worker)},
 		})
@@ -29,6 +29,7 @@ func (p *poll) claim(ctx context.Context) (*claimed, error) {
 			return nil, err
 		}
 		l, err := tx.Claim(ctx, p.claimFilter(&worker))
+		p.crowded = errors.Is(err, store.ErrCrowded)
 		if err != nil {
 			return nil, ignoreMissing(err)
 		}

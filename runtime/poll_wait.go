@@ -74,6 +74,7 @@ func (p *poll) wait(ctx context.Context, deadline <-chan time.Time, hold bool) (
 // look claims a task where one is. Only a wake says so; else committed state is asked first, as a poll that
 // finds nothing must not open a write transaction.
 func (p *poll) look(ctx context.Context, why reason) (*claimed, error) {
+	p.crowded = false
 	if why == woken {
 		return p.claim(ctx)
 	}
@@ -100,9 +101,16 @@ func (p *poll) stillRegistered(ctx context.Context) error {
 // lookAgain is the end of a wait without a wake: what another process made is looked for.
 const lookAgain wake.Reason = -1
 
+// crowdedHold is when a poll looks again that met tasks in others' hands only.
+const crowdedHold = 250 * time.Millisecond
+
 // next waits for a reason to look again or to end: the deadline ends a poll as the drain does.
 func (p *poll) next(ctx context.Context, w *wake.Waiter, deadline <-chan time.Time) (wake.Reason, error) {
-	fallback, stop := p.clock.After(time.Duration(p.store.WakeInterval()) * time.Microsecond)
+	again := time.Duration(p.store.WakeInterval()) * time.Microsecond
+	if p.crowded {
+		again = crowdedHold
+	}
+	fallback, stop := p.clock.After(again)
 	defer stop()
 	woken := w.C
 	if p.late { // the drain has told all it can

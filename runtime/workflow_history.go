@@ -13,6 +13,13 @@ const (
 	MaxPublicPage     = 1000
 )
 
+// Other processes tell this one of tasks, not of events: who follows a run looks again by itself. The more
+// follow, the less often each looks, so that a process asks for no more than a hundred runs a second.
+const (
+	followEvery = time.Second
+	followShare = 10 * time.Millisecond
+)
+
 // History reads a page of a run's history after a sequence (control-plane.md 3). With Wait it waits,
 // holding no connection, for the next event or the poll time, then answers an empty page; with Closed
 // it waits for the close and answers the closing event alone. Refusal: run_not_found.
@@ -34,7 +41,7 @@ func (e *Engine) History(ctx context.Context, req HistoryRequest) (HistoryAnswer
 			defer release()
 			deadline = c
 		}
-		again, release := e.clock.After(time.Duration(e.store.WakeInterval()) * time.Microsecond)
+		again, release := e.clock.After(max(followEvery, time.Duration(e.hub.Watching())*followShare))
 		select {
 		case <-changed:
 		case <-again:

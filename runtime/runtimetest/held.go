@@ -17,7 +17,7 @@ var heldCases = []testCase{
 	{"Timeout", testHeldTimeout}, {"Woken", testHeldWoken}, {"OneWakeATask", testHeldOneWakeATask},
 	{"Delayed", testHeldDelayed}, {"Drain", testHeldDrain}, {"Context", testHeldContext},
 	{"Reregistered", testHeldReregistered}, {"Deregistered", testHeldDeregistered}, {"Heartbeat", testHeldHeartbeat},
-	{"NoTypes", testHeldNoTypes}, {"OtherBuild", testHeldOtherBuild}, {"Fallback", testHeldFallback},
+	{"NoTypes", testHeldNoTypes}, {"OtherBuild", testHeldOtherBuild}, {"Fallback", testHeldFallback}, {"Crowded", testHeldCrowded},
 	{"SupersededWake", testHeldSupersededWake}, {"EmptyLooks", testHeldEmptyLooks},
 	{"RegisteredElsewhere", testHeldRegisteredElsewhere}, {"RegisteredMeanwhile", testHeldRegisteredMeanwhile},
 }

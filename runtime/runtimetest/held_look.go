@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,6 +20,48 @@ func (x *fixture) watch(fn func(statement string)) {
 	})
 	x.probe.Store(&probe)
 	x.Cleanup(x.healthy)
+}
+
+// crowd is a store in which others hold every task, for so many claims.
+type crowd struct {
+	store.Store
+	claims atomic.Int64
+}
+
+type crowdTx struct {
+	store.Tx
+	of *crowd
+}
+
+func (c *crowd) Transition(ctx context.Context, fn func(context.Context, store.Tx) error) error {
+	return c.Store.Transition(ctx, func(ctx context.Context, tx store.Tx) error { return fn(ctx, &crowdTx{tx, c}) })
+}
+
+func (t *crowdTx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
+	if t.of.claims.Add(-1) >= 0 {
+		return nil, store.ErrCrowded
+	}
+	return t.Tx.Claim(ctx, c)
+}
+
+// testHeldCrowded: a poll whose claim met tasks in others' hands only looks again soon, and not when its
+// fallback says so: nobody tells when one is given up.
+func testHeldCrowded(t *testing.T, open Open) {
+	x := newFixture(t, open)
+	x.register("w")
+	x.begun("wf")
+	crowded := &crowd{Store: x.Store}
+	crowded.claims.Store(2)
+	far, waits := x.apart(crowded)
+	a := x.ask(far.PollWorkflowTask, poll("w", held))
+	<-waits // the poll's own time
+	for range 2 {
+		again := <-waits
+		require.LessOrEqual(t, again, time.Second)
+		require.True(t, a.holds())
+		x.Clock.Elapse(again)
+	}
+	require.Equal(t, "wf", a.answer().Workflow.Task.WorkflowID)
 }
 
 // testHeldEmptyLooks: a poll that finds nothing opens no write transaction, neither when it comes nor when

@@ -13,6 +13,7 @@ import (
 var historyCases = []testCase{
 	{"Pages", testHistoryPages}, {"WaitForEvent", testHistoryWait}, {"WaitForClose", testHistoryClosed},
 	{"WaitEnds", testHistoryWaitEnds}, {"Refusals", testHistoryRefusals},
+	{"Elsewhere", testHistoryElsewhere},
 }
 
 // reading is a history request in the background.
@@ -128,4 +129,24 @@ func testHistoryRefusals(t *testing.T, open Open) {
 		_, err := x.History(x.ctx(), runtime.HistoryRequest{Target: target, Wait: true})
 		x.refusal("run_not_found", err)
 	}
+}
+
+// testHistoryElsewhere: events that another process wrote are seen within a second, as nothing tells of them.
+func testHistoryElsewhere(t *testing.T, open Open) {
+	x := newFixture(t, open)
+	run := x.begun("wf")
+	far, waits := x.apart(x.Store)
+	answers := make(chan runtime.HistoryAnswer, 1)
+	go func() {
+		answer, _ := far.History(x.ctx(), runtime.HistoryRequest{Target: runTarget(run), After: 2, Wait: true, Timeout: time.Hour})
+		answers <- answer
+	}()
+	require.Equal(t, time.Hour, <-waits)
+	again := <-waits
+	require.LessOrEqual(t, again, time.Second)
+	x.signal("wf", "go")
+	x.Clock.Elapse(again)
+	answer := <-answers
+	require.Len(t, answer.Events, 1)
+	require.Equal(t, "SignalReceived", answer.Events[0].EventType)
 }

@@ -10,6 +10,9 @@ import (
 var (
 	// ErrNotFound: no such row.
 	ErrNotFound = errors.New("store: not found")
+	// ErrCrowded: nothing to claim just now, though tasks are there: others hold them, time and again. It
+	// matches ErrNotFound.
+	ErrCrowded = fmt.Errorf("%w: others hold what may be claimed", ErrNotFound)
 	// ErrConflict: a unique key is taken or a guarded row changed; the transaction wrote nothing.
 	ErrConflict = errors.New("store: conflict")
 	// ErrContention: the engine gave up on a lock or broke a deadlock more often than the

@@ -62,7 +62,8 @@ type Tx interface {
 	// a run is locked, the rest is read after. Answers are the same with it and without.
 	Expect(e Expected)
 	// Claim locks the first claimable task in claim order (priority, fairness, age) together with
-	// its run, skipping what others hold locked. ErrNotFound when there is none. A task is
+	// its run, skipping what others hold locked. ErrNotFound when there is none, ErrCrowded when others hold all for
+	// long: nothing will tell of those. A task is
 	// claimable when it is ready, due, of one of the types, and allowed for build and protocol.
 	Claim(ctx context.Context, c Claim) (*Locked, error)
 

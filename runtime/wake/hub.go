@@ -75,6 +75,7 @@ type Hub struct {
 	waiters map[Key][]*Waiter
 	workers map[string]map[*Waiter]struct{} // namespace and worker id → its held polls
 	runs    map[string]map[chan struct{}]struct{}
+	watches int // in runs
 	drained bool
 	later   later
 
@@ -258,6 +259,7 @@ func (h *Hub) Drain() {
 		}
 		delete(h.runs, id)
 	}
+	h.watches = 0
 	h.later.stop()
 }
 
@@ -294,16 +296,29 @@ func (h *Hub) Watch(runID string) (changed <-chan struct{}, stop func()) {
 		h.runs[runID] = set
 	}
 	set[c] = struct{}{}
-	return c, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if set := h.runs[runID]; set != nil {
-			delete(set, c)
-			if len(set) == 0 {
-				delete(h.runs, runID)
-			}
-		}
+	h.watches++
+	return c, func() { h.unwatch(runID, c) }
+}
+
+func (h *Hub) unwatch(runID string, c chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	set := h.runs[runID]
+	if _, there := set[c]; !there {
+		return
 	}
+	h.watches--
+	delete(set, c)
+	if len(set) == 0 {
+		delete(h.runs, runID)
+	}
+}
+
+// Watching is how many watches there are.
+func (h *Hub) Watching() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.watches
 }
 
 // Changed tells the readers of a run that it has new events.
@@ -313,5 +328,6 @@ func (h *Hub) Changed(runID string) {
 	for c := range h.runs[runID] {
 		close(c)
 	}
+	h.watches -= len(h.runs[runID])
 	delete(h.runs, runID)
 }

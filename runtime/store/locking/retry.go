@@ -48,7 +48,7 @@ func (r *Retries) Begin() {
 	}
 }
 
-// Settled reports that claims have been busy so often that they now report an empty queue instead.
+// Settled reports that claims have been busy so often that they now report store.ErrCrowded instead.
 func (r *Retries) Settled() bool { return r.busy >= busyTries }
 
 // Again judges the outcome of a try: whether to run it again, after a pause that it makes here.

@@ -44,8 +44,11 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 		}
 		break
 	}
-	if t.locked || t.settle {
+	switch {
+	case t.locked:
 		return nil, store.ErrNotFound
+	case t.settle:
+		return nil, store.ErrCrowded
 	}
 	return nil, t.note(locking.Busy{TaskID: tasks[0].TaskID})
 }

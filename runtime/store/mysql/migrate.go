@@ -16,6 +16,7 @@ var dialect = schema.Dialect{
 	Engine: "mysql",
 	Exists: "SELECT COUNT(*) FROM information_schema.tables " +
 		"WHERE table_schema = DATABASE() AND table_name = 'schema_migrations'",
+	Tables: "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()",
 	Create: "CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name VARCHAR(255) NOT NULL, " +
 		"checksum VARCHAR(64) NOT NULL, applied_at BIGINT NOT NULL) ENGINE = InnoDB",
 	Record: "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)",

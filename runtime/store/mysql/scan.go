@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ type scanner struct {
 	group sync.WaitGroup
 	mu    sync.Mutex
 	wake  func(store.Wake)
+	since int64 // when the scan last got an answer: what came since has not been looked at
 }
 
 func startScanner(s *Store) *scanner {
@@ -71,11 +73,16 @@ func (c *scanner) look(ctx context.Context) error {
 		return nil
 	}
 	now := c.s.opt.Now()
-	return c.s.read(ctx, func(q *mysqldb.Queries) error {
-		rows, err := q.TaskListFresh(ctx, mysqldb.TaskListFreshParams{After: now - scanOverlap.Microseconds(), Now: now})
+	after := min(cmp.Or(c.since, now), now) - scanOverlap.Microseconds()
+	err := c.s.read(ctx, func(q *mysqldb.Queries) error {
+		rows, err := q.TaskListFresh(ctx, mysqldb.TaskListFreshParams{After: after, Now: now})
 		for _, r := range rows {
 			fn(store.Wake{Namespace: r.Namespace, TaskQueue: r.TaskQueue, Kind: r.Kind, TypeName: r.TypeName, AvailableAt: now})
 		}
 		return err
 	})
+	if err == nil {
+		c.since = now
+	}
+	return err
 }

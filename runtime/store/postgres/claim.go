@@ -44,10 +44,13 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 		}
 		break
 	}
-	if !t.locked && !t.settle {
-		return nil, t.note(locking.Busy{TaskID: tasks[0].TaskID})
+	switch {
+	case t.locked:
+		return nil, store.ErrNotFound
+	case t.settle:
+		return nil, store.ErrCrowded
 	}
-	return nil, store.ErrNotFound
+	return nil, t.note(locking.Busy{TaskID: tasks[0].TaskID})
 }
 
 // search locks the first free task of the lanes that have any.

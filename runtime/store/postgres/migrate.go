@@ -17,6 +17,7 @@ var dialect = schema.Dialect{
 	Engine: "postgres",
 	Exists: "SELECT COUNT(*) FROM information_schema.tables " +
 		"WHERE table_schema = current_schema() AND table_name = 'schema_migrations'",
+	Tables: "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()",
 	Create: "CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, " +
 		"checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)",
 	Record:   "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",

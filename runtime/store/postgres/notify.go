@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -33,6 +34,7 @@ type notifier struct {
 	stop  context.CancelFunc
 	group sync.WaitGroup
 	more  chan struct{}
+	since int64 // when the scan last got an answer: what came since has not been looked at
 
 	mu      sync.Mutex
 	pending map[store.Wake]struct{}
@@ -231,9 +233,10 @@ func (n *notifier) scan(ctx context.Context) {
 
 func (n *notifier) look(ctx context.Context) error {
 	now := n.s.opt.Now()
+	after := min(cmp.Or(n.since, now), now) - scanOverlap.Microseconds()
 	var wakes []store.Wake
 	err := n.s.read(ctx, func(q *pgdb.Queries) error {
-		rows, err := q.TaskListFresh(ctx, pgdb.TaskListFreshParams{After: now - scanOverlap.Microseconds(), Now: now})
+		rows, err := q.TaskListFresh(ctx, pgdb.TaskListFreshParams{After: after, Now: now})
 		for _, r := range rows {
 			wakes = append(wakes, store.Wake{Namespace: r.Namespace, TaskQueue: r.TaskQueue, Kind: r.Kind,
 				TypeName: r.TypeName, AvailableAt: now})
@@ -241,6 +244,9 @@ func (n *notifier) look(ctx context.Context) error {
 		return err
 	})
 	n.pass(wakes)
+	if err == nil {
+		n.since = now
+	}
 	return err
 }
 

@@ -10,6 +10,8 @@ type Dialect struct {
 	Engine string // folder of sqlc/
 	// Exists counts the tables named schema_migrations that this database sees: 0 or 1.
 	Exists string
+	// Tables lists the names of all tables that this database sees.
+	Tables string
 	// Create creates the table schema_migrations, and does nothing when it is there.
 	Create string
 	// Record inserts version, name, checksum and applied_at; Forget deletes a version.

@@ -124,6 +124,11 @@ func (m *Manager) up(ctx context.Context, upgrade bool) (done []Migration, err e
 		return nil, nil
 	}
 	fresh := len(have) == 0 || cut
+	if len(have) == 0 && !cut {
+		if err := m.foreign(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if !fresh && !upgrade {
 		return nil, m.refuse(store.SchemaUpgradeRequired, have, "run `dwserver migrate up` or start with DW_MIGRATE_ON_START=1")
 	}

@@ -120,6 +120,27 @@ func TestStart(t *testing.T) {
 	})
 }
 
+// TestForeignTables: a database that has another program's table by one of this program's names is refused by
+// name, and nothing is changed in it.
+func TestForeignTables(t *testing.T) {
+	cluster.Each(t, func(t *testing.T, engine string) {
+		url := cluster.URL(t, engine)
+		with(t, url, func(m *schema.Manager) { schema.Exec(t, m, "CREATE TABLE tasks (mine INTEGER)") })
+		_, err := open.Store(t.Context(), url, store.Options{MigrateOnStart: true})
+		requireReason(t, err, store.SchemaUnknown)
+		with(t, url, func(m *schema.Manager) {
+			_, err := m.Up(t.Context())
+			requireReason(t, err, store.SchemaUnknown)
+			schema.Exec(t, m, "CREATE TABLE workflow_runs (mine INTEGER)") // it was not created
+			schema.Exec(t, m, "DROP TABLE tasks")
+			schema.Exec(t, m, "DROP TABLE workflow_runs")
+			_, err = m.Up(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, m.Validate(t.Context()))
+		})
+	})
+}
+
 // TestStartersAtOnce: however many start on an empty database, it is created once.
 func TestStartersAtOnce(t *testing.T) {
 	for _, engine := range cluster.Engines() {

@@ -13,6 +13,7 @@ import (
 var dialect = schema.Dialect{
 	Engine: "sqlite",
 	Exists: "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'",
+	Tables: "SELECT name FROM sqlite_master WHERE type = 'table'",
 	Create: "CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, " +
 		"checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT",
 	Record:   "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)",

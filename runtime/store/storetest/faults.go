@@ -29,6 +29,7 @@ func Faults(t *testing.T, engine string, open OpenURL) {
 		{"CutAfterCommit", testCutAfterCommit}, {"CutBeforeRollback", testCutBeforeRollback}, {"Unreachable", testUnreachable}, {"LockTimeout", testLockTimeout},
 		{"PoolExhausted", testPoolExhausted}, {"ServerRestart", testServerRestart}, {"TwoProcesses", testTwoProcesses},
 		{"ClaimsOfTwoProcesses", testClaimsOfTwo}, {"Wakes", testWakes},
+		{"WakesAfterOutage", testWakesAfterOutage},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, &faults{engine: engine, open: open}) })
 	}

@@ -14,6 +14,7 @@ import (
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
 	"dwserver/runtime/store/storetest/cluster"
+	"dwserver/runtime/store/storetest/proxy"
 )
 
 // Two stores on one database stand for two server processes: they share nothing else.
@@ -141,4 +142,44 @@ func testWakes(t *testing.T, f *faults) {
 			require.Fail(t, "the other process was not woken")
 		}
 	}
+}
+
+// Work that was made while a process could not ask is found once it can, however long that took: the polls it
+// holds would wait for their fallback.
+func testWakesAfterOutage(t *testing.T, f *faults) {
+	url := cluster.URL(t, f.engine)
+	var now atomic.Int64
+	now.Store(1_000_000_000)
+	opt := store.Options{Clock: now.Load}
+	maker := &suite{Store: f.store(t, url, opt)}
+	p, through := proxy.New(t, url)
+	woken := make(chan store.Wake, 1000)
+	f.store(t, through, opt).Notify(func(w store.Wake) { woken <- w })
+	run := maker.newRun(t)
+	ready := func(queue string, ago int64) {
+		task := maker.ready(run, queue)
+		task.AvailableAt = now.Load() - ago
+		maker.apply(t, &rules.Effects{NewTasks: []rules.Task{task}})
+	}
+	scanned := func(queue string) {
+		t.Helper()
+		timeout := time.After(20 * time.Second)
+		for {
+			select {
+			case w := <-woken:
+				if w.TaskQueue == queue && w.AvailableAt == now.Load() { // a notification has the task's own time
+					return
+				}
+			case <-timeout:
+				require.Fail(t, "the scan did not find "+queue)
+			}
+		}
+	}
+	ready("before", 7)
+	scanned("before")
+	p.Refuse()
+	now.Add(60_000_000)
+	ready("meanwhile", 30_000_000)
+	p.Pass()
+	scanned("meanwhile")
 }
