@@ -205,6 +205,9 @@ func (t *tx) ShareWorker(ctx context.Context, namespace, workerID string) (w rul
 		return *h, nil
 	}
 	if e := t.ahead.Asked; e != nil && e.WorkerID == workerID && e.Namespace == namespace {
+		if err := t.takeTold(e); err != nil {
+			return w, err
+		}
 		err = t.trip(func(p *pipe) {
 			t.shareAhead(p)
 			t.lookAhead(p)

@@ -40,7 +40,8 @@ type tx struct {
 	leave  func()        // leaves the in-process queue of a run
 	worker *rules.Worker // registration that is held
 	ahead  locking.Ahead
-	docs   documents
+	docs   *store.Documents   // read with the last claim's lock, nil when none were
+	told   *told              // the claim of a task that was found, nil when there is none
 	taking locking.Taking     // tasks this transaction is the only one here to take
 	seen   []rules.WorkerSeen // stored after the commit
 	fault  error              // what ends the transaction, whatever its function makes of it
@@ -119,6 +120,7 @@ func (t *tx) commit() error {
 		return fmt.Errorf("%w: COMMIT of a failed transaction", store.ErrBroken)
 	}
 	t.begun, t.stands = false, true
+	t.taking.End(&t.s.takes, true)
 	t.release()
 	if t.s.opt.Probe != nil {
 		return t.s.opt.Probe(ctx, store.Committed)

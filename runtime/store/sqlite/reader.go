@@ -67,6 +67,9 @@ func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error)
 	return s.Head(ctx, c)
 }
 
+// LooksFirst implements store.Store: a claim's own search is a call.
+func (s *Store) LooksFirst() bool { return false }
+
 func (s *Store) ReadDefinition(ctx context.Context, namespace, workflowType string) (rules.Definition, error) {
 	return s.GetDefinition(ctx, namespace, workflowType)
 }
