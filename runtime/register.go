@@ -64,7 +64,7 @@ func (e *Engine) Register(ctx context.Context, req RegisterRequest) (RegisterRes
 	if err != nil {
 		return RegisterResult{}, err
 	}
-	e.hub.Supersede(req.Namespace, req.WorkerID)
+	e.superseded(req.Namespace, req.WorkerID)
 	result.RecoveredTasks = countWorkflow(leases)
 	return result, e.recoverAll(ctx, leases)
 }
@@ -189,7 +189,7 @@ func (e *Engine) Deregister(ctx context.Context, namespace, workerID string) (in
 	if err != nil {
 		return 0, err
 	}
-	e.hub.Supersede(namespace, workerID)
+	e.superseded(namespace, workerID)
 	return countWorkflow(leases), e.recoverAll(ctx, leases)
 }
 
@@ -250,9 +250,15 @@ func (e *Engine) DeregisterFenced(ctx context.Context, namespace, workerID, toke
 		return 0, err
 	}
 	if removed {
-		e.hub.Supersede(namespace, workerID)
+		e.superseded(namespace, workerID)
 	}
 	return recovered, e.recoverAll(ctx, leases)
+}
+
+// superseded tells who relies on a registration in this process that it is not the same any more.
+func (e *Engine) superseded(namespace, workerID string) {
+	e.copies.drop(namespace, workerID)
+	e.hub.Supersede(namespace, workerID)
 }
 
 // HeartbeatWorker records that a worker lives (4.3). Refusal: worker_not_registered.
