@@ -62,7 +62,7 @@ type Tx interface {
 	ShareWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error)
 	// Expect says what the transaction is going to ask about a worker and its polls. Where a read is a
 	// round trip, the questions go out with the next LockTask or ShareWorker: the registration is shared before
-	// a run is locked, the rest is read after. Answers are the same with it and without.
+	// a run is locked, the rest is read after. A definition goes out with LockInstance. Answers are the same with it and without.
 	Expect(e Expected)
 	// Claim locks the first claimable task in claim order (priority, fairness, age) together with
 	// its run, skipping what others hold locked. ErrNotFound when there is none. A task is
@@ -139,6 +139,8 @@ type Expected struct {
 	WorkerID       string
 	PollRequestIDs []string
 	Claims         []Claim
+	// Starts is a workflow type whose definition is going to be asked for after LockInstance; "" when none is.
+	Starts string
 }
 
 // Claim says which tasks a poll may take.
@@ -194,6 +196,8 @@ type Reader interface {
 	ReadActivity(ctx context.Context, executionID string) (rules.Activity, error)
 	ReadAttempt(ctx context.Context, attemptID string) (rules.Attempt, error)
 	ReadWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error)
+	// ReadPoll is ReadWorker and, in the same round trip where there is one, ReadPollReceipt: nil when there is none.
+	ReadPoll(ctx context.Context, key PollKey) (rules.Worker, *rules.PollReceipt, error)
 	ReadPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error)
 	// ReadHead is Tx.Head of committed state: a poll that finds nothing need not open a transition. It waits
 	// for claims of this process that are about to take all that is there.
@@ -229,6 +233,9 @@ type Reader interface {
 	PrunePollReceipts(ctx context.Context, now, limit int64) (int64, error)
 	PruneRegistrations(ctx context.Context, endedBefore, limit int64) (int64, error)
 }
+
+// PollKey names a poll of a worker.
+type PollKey struct{ Kind, PollRequestID, Namespace, WorkerID string }
 
 // ListPage selects a page of runs: those started before (StartedAt, RunID) in list order, or the
 // first page when StartedAt is 0. Empty filters match all.

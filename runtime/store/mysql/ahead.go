@@ -18,7 +18,7 @@ import (
 
 // Expect implements store.Tx.
 func (t *tx) Expect(e store.Expected) {
-	if t.worker == nil && !t.locked {
+	if t.worker == nil && !t.locked && e.Starts == "" {
 		t.ahead.Asked = &e
 	}
 }

@@ -11,6 +11,10 @@ import (
 
 // Expect implements store.Tx.
 func (t *tx) Expect(e store.Expected) {
+	if e.Starts != "" {
+		t.definition = &definition{namespace: e.Namespace, workflowType: e.Starts}
+		return
+	}
 	if t.worker == nil && !t.locked {
 		t.ahead.Asked = &e
 	}

@@ -59,6 +59,18 @@ func (s *Store) ReadWorker(ctx context.Context, namespace, workerID string) (rul
 	return rules.Worker(row), s.end(err)
 }
 
+func (s *Store) ReadPoll(ctx context.Context, key store.PollKey) (rules.Worker, *rules.PollReceipt, error) {
+	worker, err := s.ReadWorker(ctx, key.Namespace, key.WorkerID)
+	if err != nil {
+		return worker, nil, err
+	}
+	receipt, err := s.ReadPollReceipt(ctx, key.Namespace, key.WorkerID, key.Kind, key.PollRequestID)
+	if err != nil {
+		return worker, nil, absent(err)
+	}
+	return worker, &receipt, nil
+}
+
 func (s *Store) ReadPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error) {
 	return s.GetPollReceipt(ctx, namespace, workerID, kind, pollRequestID)
 }

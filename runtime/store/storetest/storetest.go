@@ -37,6 +37,7 @@ func exercise(t *testing.T, open Open, opt store.Options) {
 		{"ReadYourWrites", testReadYourWrites}, {"Visibility", testVisibility},
 		{"ClaimOrder", testClaimOrder}, {"ClaimFilters", testClaimFilters}, {"ClaimSkips", testClaimSkips},
 		{"ClaimRace", testClaimRace}, {"Expected", testExpected}, {"ExpectedClaim", testExpectedClaim}, {"ClaimFanout", testClaimFanout}, {"ClaimFound", testClaimFound}, {"ClaimTaken", testClaimTaken},
+		{"ReadPoll", testReadPoll}, {"StartedDefinition", testStartedDefinition},
 		{"FairOrder", testFairOrder},
 		{"OpenRows", testOpenRows}, {"Steps", testSteps}, {"RunActivities", testRunActivities}, {"Leases", testLeases}, {"Events", testEvents},
 		{"Due", testDue}, {"Delayed", testDelayed}, {"Workflows", testWorkflows}, {"Prune", testPrune},
