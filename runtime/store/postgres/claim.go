@@ -26,7 +26,7 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 			return nil, err
 		}
 	}
-	if l, err := t.claimTold(ctx, &c); l != nil || err != nil {
+	if l, err := t.claimTold(&c); l != nil || err != nil {
 		return l, err
 	}
 	line, err := t.lineOf(&c)
@@ -38,7 +38,7 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 		if !t.taking.Take(&t.s.takes, tasks[i].TaskID, line.Found) {
 			continue
 		}
-		l, err := t.claimTask(ctx, &c, &tasks[i])
+		l, err := t.claimTask(&c, &tasks[i])
 		if errors.Is(err, store.ErrNotFound) {
 			l, err = t.search(ctx, &c, tasks)
 		}
@@ -73,7 +73,7 @@ func (t *tx) Head(_ context.Context, c store.Claim) (store.Head, error) {
 }
 
 // claimTask locks a task that was found, with its run, and loads what belongs to it.
-func (t *tx) claimTask(ctx context.Context, c *store.Claim, head *locking.Place) (*store.Locked, error) {
+func (t *tx) claimTask(c *store.Claim, head *locking.Place) (*store.Locked, error) {
 	l := &store.Locked{}
 	var gone bool
 	err := t.trip(func(p *pipe) { t.lockPlace(p, c, head, l, &gone) })

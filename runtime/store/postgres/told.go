@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"errors"
 
 	"dwserver/runtime/store"
@@ -33,7 +32,7 @@ func (f *told) lock(t *tx, p *pipe) {
 }
 
 // claimTold is the task that the claim was told of, nil when it is not to be had and a search has to find another.
-func (t *tx) claimTold(ctx context.Context, c *store.Claim) (l *store.Locked, err error) {
+func (t *tx) claimTold(c *store.Claim) (l *store.Locked, err error) {
 	f := t.told
 	t.told = nil
 	switch {
@@ -44,7 +43,7 @@ func (t *tx) claimTold(ctx context.Context, c *store.Claim) (l *store.Locked, er
 	case !t.taking.Take(&t.s.takes, c.Found.TaskID, c.Found.Moment):
 		return nil, store.ErrTaken
 	default:
-		l, err = t.claimTask(ctx, c, locking.PlaceOf(c))
+		l, err = t.claimTask(c, locking.PlaceOf(c))
 	}
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
