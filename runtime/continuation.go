@@ -121,13 +121,7 @@ func (e *Engine) tryContinue(ctx context.Context, tx store.Tx, o *outcome, l *st
 	if err := c.admissible(ctx, tx, l); err != nil {
 		return nil, err
 	}
-	worker, err := tx.ShareWorker(ctx, c.namespace, c.owner)
-	switch {
-	case c.admitted.kept && (isNotFound(err) || err == nil && !admitsAs(&worker, &c.worker)):
-		return nil, c.admitted.outdated()
-	case isNotFound(err) || err == nil && worker.Generation != c.worker.Generation:
-		return nil, declineRegistrationFenced()
-	}
+	worker, err := c.share(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +157,18 @@ func (e *Engine) tryContinue(ctx context.Context, tx store.Tx, o *outcome, l *st
 		LastHistorySequence: l.Run.LastHistorySequence, runID: l.Run.RunID,
 	}
 	return effects(t)
+}
+
+// share holds the registration and judges its fence.
+func (c *continuation) share(ctx context.Context, tx store.Tx) (rules.Worker, error) {
+	worker, err := tx.ShareWorker(ctx, c.namespace, c.owner)
+	switch {
+	case c.admitted.kept && (isNotFound(err) || err == nil && !admitsAs(&worker, &c.worker)):
+		return worker, c.admitted.outdated()
+	case isNotFound(err) || err == nil && worker.Generation != c.worker.Generation:
+		return worker, declineRegistrationFenced()
+	}
+	return worker, err
 }
 
 func orDecline(err error, d *Decline) error {

@@ -40,6 +40,12 @@ func (c *copies) drop(namespace, workerID string) {
 	delete(c.rows, [2]string{namespace, workerID})
 }
 
+// superseded tells who relies on a registration in this process that it is not the same any more.
+func (e *Engine) superseded(namespace, workerID string) {
+	e.copies.drop(namespace, workerID)
+	e.hub.Supersede(namespace, workerID)
+}
+
 // admitsAs reports whether two rows of a worker admit the same: they may differ in when it was seen and what it told
 // of itself.
 func admitsAs(a, b *rules.Worker) bool {

@@ -255,12 +255,6 @@ func (e *Engine) DeregisterFenced(ctx context.Context, namespace, workerID, toke
 	return recovered, e.recoverAll(ctx, leases)
 }
 
-// superseded tells who relies on a registration in this process that it is not the same any more.
-func (e *Engine) superseded(namespace, workerID string) {
-	e.copies.drop(namespace, workerID)
-	e.hub.Supersede(namespace, workerID)
-}
-
 // HeartbeatWorker records that a worker lives (4.3). Refusal: worker_not_registered.
 func (e *Engine) HeartbeatWorker(ctx context.Context, req HeartbeatWorkerRequest) (rules.Worker, error) {
 	var worker rules.Worker
