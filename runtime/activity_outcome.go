@@ -13,8 +13,13 @@ import (
 // A repeat with equal content is answered without a second effect. Refusals: task_not_found,
 // attempt_not_found, task_mismatch, lease_owner_mismatch, stale_attempt and the run's stop reasons.
 func (e *Engine) CompleteActivity(ctx context.Context, req CompleteActivityRequest) (ActivityOutcomeResult, error) {
+	return admitted(func() (ActivityOutcomeResult, error) { return e.completeContinuing(ctx, &req) })
+}
+
+// completeContinuing is CompleteActivity with its continuation admitted.
+func (e *Engine) completeContinuing(ctx context.Context, req *CompleteActivityRequest) (ActivityOutcomeResult, error) {
 	admit := e.admitOutcome(&req.ActivityFence)
-	next, err := admit.admitContinuation(ctx, &req)
+	next, err := admit.admitContinuation(ctx, req)
 	if err != nil {
 		return ActivityOutcomeResult{}, err
 	}
@@ -34,11 +39,14 @@ func (e *Engine) CompleteActivity(ctx context.Context, req CompleteActivityReque
 // FailActivity records a failed attempt: the next attempt is scheduled, or the activity has failed
 // (6.5). Repeats, carried polls and refusals as CompleteActivity.
 func (e *Engine) FailActivity(ctx context.Context, req FailActivityRequest) (ActivityOutcomeResult, error) {
-	return e.endActivity(ctx, e.admitOutcome(&req.ActivityFence), &outcome{
+	o := &outcome{
 		fence: &req.ActivityFence, word: rules.ActivityFailed, digest: req.BodyDigest, carriers: &req.Carriers,
 		record: func(t *rules.Transition, l *store.Locked, _ rules.Barrier) string {
 			return t.FailActivity(&l.Activity, &l.Attempt, &l.Task, &req.Failure, req.BodyDigest)
 		},
+	}
+	return admitted(func() (ActivityOutcomeResult, error) {
+		return e.endActivity(ctx, e.admitOutcome(&req.ActivityFence), o)
 	})
 }
 

@@ -41,7 +41,8 @@ const concurrentSlots = "concurrent_slots"
 // carried is one carried poll between its admission and its answer.
 type carried struct {
 	poll       *poll // nil when it was declined before the transaction
-	concurrent bool  // its worker runs both kinds side by side
+	admitted   *admission
+	concurrent bool // its worker runs both kinds side by side
 	decline    *Decline
 	answer     *CarriedAnswer
 }
@@ -65,15 +66,20 @@ func (a *admission) admitCarried(ctx context.Context, c *Carriers) (*carriage, e
 		c.ActivityPoll.WorkerID != c.WorkflowPoll.WorkerID
 	out := &carriage{}
 	var err error
-	if out.activity, err = a.admitOne(ctx, &activityPoll, c.ActivityPoll, mismatch); err != nil {
-		return nil, err
+	if out.activity, err = a.admitOne(ctx, &activityPoll, c.ActivityPoll, mismatch); err == nil {
+		out.workflow, err = a.admitOne(ctx, &workflowPoll, c.WorkflowPoll, mismatch)
 	}
-	if out.workflow, err = a.admitOne(ctx, &workflowPoll, c.WorkflowPoll, mismatch); err != nil {
+	if a.kept && (err != nil || out.activity.declined() || out.workflow.declined()) {
+		err = a.outdated()
+	}
+	if err != nil {
 		out.end()
 		return nil, err
 	}
 	return out, nil
 }
+
+func (c *carried) declined() bool { return c != nil && c.decline != nil }
 
 func (a *admission) admitOne(ctx context.Context, kind *pollKind, in *CarriedPoll, mismatch bool) (*carried, error) {
 	switch {
@@ -109,7 +115,7 @@ func (a *admission) admitOne(ctx context.Context, kind *pollKind, in *CarriedPol
 	case a.flights.enter(p.flight(), a.report) != nil: // a poll of this id is held, or rides on another report, right now
 		return &carried{decline: declinePollRequestConflict()}, nil
 	}
-	return &carried{poll: p, concurrent: slices.Contains(capabilities, concurrentSlots)}, nil
+	return &carried{poll: p, admitted: a, concurrent: slices.Contains(capabilities, concurrentSlots)}, nil
 }
 
 // end lets polls of the carried ids go on: what was granted is committed, or will never be.
@@ -193,11 +199,21 @@ func (c *carriage) heard(ctx context.Context) {
 		if one == nil || one.poll == nil {
 			continue
 		}
-		if err := one.poll.heard(ctx); err != nil {
+		if err := one.heard(ctx); err != nil {
 			one.poll.log.Warn("the time a worker was seen was not stored", "worker", one.poll.req.WorkerID, "error", err)
 		}
 		return
 	}
+}
+
+// heard also lets the copy of the registration know, so that the next report does not store it again.
+func (c *carried) heard(ctx context.Context) error {
+	before := c.poll.worker.LastSeenAt
+	err := c.poll.heard(ctx)
+	if err == nil && c.poll.worker.LastSeenAt != before {
+		c.poll.copies.put(&c.poll.worker)
+	}
+	return err
 }
 
 // answers are what the request's answer says of its carriers.

@@ -12,7 +12,10 @@ import (
 func (c *carried) claim(ctx context.Context, tx *stage) error {
 	p := c.poll
 	worker, err := tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
-	if isNotFound(err) || err == nil && p.fenced(&worker) {
+	switch {
+	case c.admitted.kept && (isNotFound(err) || err == nil && !admitsAs(&worker, &p.worker)):
+		return c.admitted.outdated()
+	case isNotFound(err) || err == nil && p.fenced(&worker):
 		return declineRegistrationFenced()
 	}
 	if err != nil {

@@ -40,6 +40,7 @@ type continuation struct {
 	*Continuation
 	namespace string
 	owner     string
+	admitted  *admission
 	worker    rules.Worker // snapshot of the registration: the fence
 	decline   *Decline
 }
@@ -55,7 +56,7 @@ func (a *admission) admitContinuation(ctx context.Context, req *CompleteActivity
 	if req.Continuation == nil {
 		return nil, nil
 	}
-	c := &continuation{Continuation: req.Continuation, namespace: req.Namespace, owner: req.LeaseOwner}
+	c := &continuation{Continuation: req.Continuation, namespace: req.Namespace, owner: req.LeaseOwner, admitted: a}
 	if c.Invalid {
 		c.decline = declineInvalidCommands()
 		return c, nil
@@ -81,10 +82,12 @@ func (a *admission) admitContinuation(ctx context.Context, req *CompleteActivity
 	}
 	c.worker = *worker
 	refused, err := rules.CheckGates(c.Commands, rules.Extras{}, c.ProtocolMinor, worker)
-	if err != nil {
+	switch {
+	case a.kept && (refused != nil || err != nil):
+		return nil, a.outdated()
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", store.ErrBroken, err)
-	}
-	if refused != nil {
+	case refused != nil:
 		c.decline = declineInvalidCommands()
 	}
 	return c, nil
@@ -118,10 +121,7 @@ func (e *Engine) tryContinue(ctx context.Context, tx store.Tx, o *outcome, l *st
 	if err := c.admissible(ctx, tx, l); err != nil {
 		return nil, err
 	}
-	worker, err := tx.ShareWorker(ctx, c.namespace, c.owner)
-	if isNotFound(err) || err == nil && worker.Generation != c.worker.Generation {
-		return nil, declineRegistrationFenced()
-	}
+	worker, err := c.share(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +157,18 @@ func (e *Engine) tryContinue(ctx context.Context, tx store.Tx, o *outcome, l *st
 		LastHistorySequence: l.Run.LastHistorySequence, runID: l.Run.RunID,
 	}
 	return effects(t)
+}
+
+// share holds the registration and judges its fence.
+func (c *continuation) share(ctx context.Context, tx store.Tx) (rules.Worker, error) {
+	worker, err := tx.ShareWorker(ctx, c.namespace, c.owner)
+	switch {
+	case c.admitted.kept && (isNotFound(err) || err == nil && !admitsAs(&worker, &c.worker)):
+		return worker, c.admitted.outdated()
+	case isNotFound(err) || err == nil && worker.Generation != c.worker.Generation:
+		return worker, declineRegistrationFenced()
+	}
+	return worker, err
 }
 
 func orDecline(err error, d *Decline) error {

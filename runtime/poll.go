@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dwserver/runtime/rules"
+	"dwserver/runtime/store"
 	"dwserver/runtime/wake"
 )
 
@@ -61,6 +62,11 @@ func (e *Engine) PollActivityTask(ctx context.Context, req PollRequest) (PollRes
 }
 
 func (e *Engine) poll(ctx context.Context, kind *pollKind, req *PollRequest) (PollResult, error) {
+	// From before the look at its receipt on, so that none is written unseen.
+	alone := req.PollRequestID != "" && e.flights.enter(flightOf(kind, req), "") == nil
+	if alone {
+		defer e.flights.leave(flightOf(kind, req))
+	}
 	p, err := e.admit(ctx, kind, req)
 	if err != nil {
 		return PollResult{}, err
@@ -74,7 +80,7 @@ func (e *Engine) poll(ctx context.Context, kind *pollKind, req *PollRequest) (Po
 	if req.PollRequestID == "" {
 		return p.wait(ctx, deadline, timeout > 0)
 	}
-	return p.once(ctx, deadline, timeout > 0)
+	return p.once(ctx, deadline, timeout > 0, alone)
 }
 
 // holdTime is how long the poll may be held: as long as it asks for, or for a moment where nothing can come of it.
@@ -119,10 +125,21 @@ func (p *poll) heard(ctx context.Context) error {
 	return err
 }
 
+// readPoll reads a poll's registration, with the receipt of one that named itself.
+func (e *Engine) readPoll(ctx context.Context, kind *pollKind, req *PollRequest) (rules.Worker, *rules.PollReceipt, error) {
+	if req.PollRequestID == "" {
+		worker, err := e.store.ReadWorker(ctx, req.Namespace, req.WorkerID)
+		return worker, nil, err
+	}
+	return e.store.ReadPoll(ctx, store.PollKey{
+		Namespace: req.Namespace, WorkerID: req.WorkerID, Kind: kind.kind, PollRequestID: req.PollRequestID,
+	})
+}
+
 // admit is 5.1's admission, in its order.
 func (e *Engine) admit(ctx context.Context, kind *pollKind, req *PollRequest) (*poll, error) {
 	era := e.hub.Superseded()
-	worker, err := e.store.ReadWorker(ctx, req.Namespace, req.WorkerID)
+	worker, receipt, err := e.readPoll(ctx, kind, req)
 	if isNotFound(err) {
 		return nil, refuse("worker_not_registered", "The worker is not registered.").With("worker_id", req.WorkerID)
 	}
@@ -133,7 +150,7 @@ func (e *Engine) admit(ctx context.Context, kind *pollKind, req *PollRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	p.era = era
+	p.era, p.ended = era, receipt
 	switch {
 	case worker.TaskQueue != req.TaskQueue:
 		return nil, refuse("task_queue_mismatch", "The worker is registered for another task queue.").

@@ -50,9 +50,39 @@ func (s txSource) ReadEvent(ctx context.Context, runID string, sequence int64) (
 	return s.GetEvent(ctx, runID, sequence)
 }
 
-// answer builds the poll's answer from committed state.
+// answer builds the poll's answer from committed state, and from what was read with the claim.
 func (p *poll) answer(ctx context.Context, c *claimed) (PollResult, error) {
+	if c.documents != nil {
+		return p.answerFrom(ctx, readAhead{p.store, c.documents}, c)
+	}
 	return p.answerFrom(ctx, p.store, c)
+}
+
+// readAhead is a source of which some documents were read before.
+type readAhead struct {
+	source
+	documents *store.Documents
+}
+
+func (s readAhead) ReadRunInput(ctx context.Context, runID string) (rules.RunInput, error) {
+	if in := s.documents.RunInput(runID); in != nil {
+		return *in, nil
+	}
+	return s.source.ReadRunInput(ctx, runID)
+}
+
+func (s readAhead) ReadEvent(ctx context.Context, runID string, sequence int64) (rules.Event, error) {
+	if ev := s.documents.EventAt(runID, sequence); ev != nil {
+		return *ev, nil
+	}
+	return s.source.ReadEvent(ctx, runID, sequence)
+}
+
+func (s readAhead) ListEvents(ctx context.Context, runID string, after, upTo, limit int64) ([]rules.Event, error) {
+	if page, known := s.documents.Page(runID, after, upTo, limit); known {
+		return page, nil
+	}
+	return s.source.ListEvents(ctx, runID, after, upTo, limit)
 }
 
 // answerFrom builds the poll's answer, the same way for a new lease, a replay and a carried poll.

@@ -11,15 +11,15 @@ import (
 // errStale says that the registration changed since the poll was admitted.
 var errStale = errors.New("stale worker registration")
 
-// claim leases the next task, nil when there is none. Taking, leasing and the poll's receipt are
-// one transaction.
-func (p *poll) claim(ctx context.Context) (*claimed, error) {
+// claim leases the next task, nil when there is none; found is what committed state showed, nil when it was not
+// asked. Taking, leasing and the poll's receipt are one transaction.
+func (p *poll) claim(ctx context.Context, found *store.Head) (*claimed, error) {
 	var got *claimed
 	again := false
 	err := p.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
 		got, again, p.crowded = nil, false, false
 		tx.Expect(store.Expected{
-			Namespace: p.req.Namespace, WorkerID: p.req.WorkerID, Claims: []store.Claim{p.claimFilter(&p.worker)},
+			Namespace: p.req.Namespace, WorkerID: p.req.WorkerID, Claims: []store.Claim{p.answered(&p.worker, found)},
 		})
 		worker, err := tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
 		if isNotFound(err) || err == nil && p.fenced(&worker) {
@@ -28,7 +28,7 @@ func (p *poll) claim(ctx context.Context) (*claimed, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := tx.Claim(ctx, p.claimFilter(&worker))
+		l, err := tx.Claim(ctx, p.answered(&worker, found))
 		p.crowded = errors.Is(err, store.ErrCrowded)
 		if err != nil {
 			return nil, ignoreMissing(err)
@@ -40,10 +40,17 @@ func (p *poll) claim(ctx context.Context) (*claimed, error) {
 		got = p.lease(ctx, tx, l, &worker)
 		return got.effects()
 	})
-	if err == nil && again {
+	if err == nil && again || errors.Is(err, store.ErrTaken) {
 		return nil, errAgain
 	}
 	return got, err
+}
+
+// answered is the filter of a claim whose answer is read with it where that is cheaper.
+func (p *poll) answered(worker *rules.Worker, found *store.Head) store.Claim {
+	filter := p.claimFilter(worker)
+	filter.History, filter.Found = historyLimit(p.req.HistoryPageSize), found
+	return filter
 }
 
 // fenced reports a registration that is not the one the poll was admitted with.
@@ -78,6 +85,7 @@ type claimed struct {
 	task       rules.Task
 	activity   rules.Activity
 	attempt    rules.Attempt
+	documents  *store.Documents // read with the claim, nil when they were not
 }
 
 func (c *claimed) effects() (*rules.Effects, error) { return effects(c.transition) }
@@ -96,7 +104,7 @@ func (p *poll) lease(ctx context.Context, tx store.Tx, l *store.Locked, worker *
 	} else {
 		t.ClaimWorkflow(&l.Task, lease)
 	}
-	c.run, c.task, c.activity = l.Run, l.Task, l.Activity
+	c.run, c.task, c.activity, c.documents = l.Run, l.Task, l.Activity, l.Documents
 	if p.req.PollRequestID != "" {
 		if p.ended != nil {
 			t.Eff.DropReceipts = []rules.PollReceipt{*p.ended}

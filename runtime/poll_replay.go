@@ -52,30 +52,29 @@ func (f *flights) leave(key string) {
 	}
 }
 
-// flight is what concurrent polls of one poll_request_id share, carried ones too.
-func (p *poll) flight() string {
-	return p.req.Namespace + "\x00" + p.req.WorkerID + "\x00" + p.kind.kind + "\x00" + p.req.PollRequestID
+// flightOf is what concurrent polls of one poll_request_id share, carried ones too.
+func flightOf(kind *pollKind, req *PollRequest) string {
+	return req.Namespace + "\x00" + req.WorkerID + "\x00" + kind.kind + "\x00" + req.PollRequestID
 }
 
+func (p *poll) flight() string { return flightOf(p.kind, p.req) }
+
 // once runs a poll that named itself: one id gets at most one live lease. A lease it already has is
-// shown again as it now is, without a write transaction; otherwise the poll runs anew.
-func (p *poll) once(ctx context.Context, deadline <-chan time.Time, hold bool) (PollResult, error) {
-	key := p.flight()
-	for {
-		first := p.flights.enter(key, "")
-		if first == nil {
-			break
-		}
-		select {
-		case <-first:
-		case <-deadline:
+// shown again as it now is, without a write transaction; otherwise the poll runs anew. One that has been alone
+// since before its admission knows its receipt from there.
+func (p *poll) once(ctx context.Context, deadline <-chan time.Time, hold, alone bool) (PollResult, error) {
+	lease := p.bound
+	if !alone {
+		lease = p.replay
+		switch entered, err := p.takeTurn(ctx, deadline); {
+		case err != nil:
+			return PollResult{}, err
+		case !entered:
 			return p.empty(PollEmpty), nil
-		case <-ctx.Done():
-			return PollResult{}, ctx.Err()
 		}
+		defer p.flights.leave(p.flight())
 	}
-	defer p.flights.leave(key)
-	held, err := p.replay(ctx)
+	held, err := lease(ctx)
 	if err != nil {
 		return PollResult{}, err
 	}
@@ -83,6 +82,23 @@ func (p *poll) once(ctx context.Context, deadline <-chan time.Time, hold bool) (
 		return p.answer(ctx, held)
 	}
 	return p.wait(ctx, deadline, hold)
+}
+
+// takeTurn waits for the polls of the same id that came before; false when the deadline came first.
+func (p *poll) takeTurn(ctx context.Context, deadline <-chan time.Time) (bool, error) {
+	for {
+		first := p.flights.enter(p.flight(), "")
+		if first == nil {
+			return true, nil
+		}
+		select {
+		case <-first:
+		case <-deadline:
+			return false, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
 }
 
 // replay finds the live lease that this poll request was granted, nil when there is none (any more).
@@ -96,12 +112,21 @@ func (p *poll) replay(ctx context.Context) (*claimed, error) {
 		return nil, err
 	}
 	p.ended = &receipt
+	return p.bound(ctx)
+}
+
+// bound is the live lease of the receipt that was read, nil when there is none (any more).
+func (p *poll) bound(ctx context.Context) (*claimed, error) {
+	receipt := p.ended
+	if receipt == nil {
+		return nil, nil
+	}
 	task, err := p.store.ReadTask(ctx, receipt.TaskID)
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}
 	// Queue and build are part of the id's scope: under others it is another request.
-	if !p.isLive(&task, &receipt, &p.worker) || task.MinProtocol > p.req.ProtocolMinor || receipt.Binding != p.binding() {
+	if !p.isLive(&task, receipt, &p.worker) || task.MinProtocol > p.req.ProtocolMinor || receipt.Binding != p.binding() {
 		return nil, nil
 	}
 	return loadClaimed(ctx, p.store, task)

@@ -72,21 +72,26 @@ func (p *poll) wait(ctx context.Context, deadline <-chan time.Time, hold bool) (
 }
 
 // look claims a task where one is. Only a wake says so; else committed state is asked first, as a poll that
-// finds nothing must not open a write transaction.
+// finds nothing must not open a write transaction. Where the search is dear, the claim is told what was found.
 func (p *poll) look(ctx context.Context, why reason) (*claimed, error) {
 	p.crowded = false
-	if why == woken {
-		return p.claim(ctx)
+	first := p.store.LooksFirst()
+	if why == woken && !first {
+		return p.claim(ctx, nil)
 	}
 	if why == fellBack || p.hub.Superseded() != p.era {
 		if err := p.stillRegistered(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := p.store.ReadHead(ctx, p.claimFilter(&p.worker)); err != nil {
+	head, err := p.store.ReadHead(ctx, p.claimFilter(&p.worker))
+	if err != nil {
 		return nil, ignoreMissing(err)
 	}
-	return p.claim(ctx)
+	if !first {
+		return p.claim(ctx, nil)
+	}
+	return p.claim(ctx, &head)
 }
 
 // stillRegistered is errStale when the worker has another registration by now than the poll was admitted with.

@@ -64,7 +64,7 @@ func (e *Engine) Register(ctx context.Context, req RegisterRequest) (RegisterRes
 	if err != nil {
 		return RegisterResult{}, err
 	}
-	e.hub.Supersede(req.Namespace, req.WorkerID)
+	e.superseded(req.Namespace, req.WorkerID)
 	result.RecoveredTasks = countWorkflow(leases)
 	return result, e.recoverAll(ctx, leases)
 }
@@ -189,7 +189,7 @@ func (e *Engine) Deregister(ctx context.Context, namespace, workerID string) (in
 	if err != nil {
 		return 0, err
 	}
-	e.hub.Supersede(namespace, workerID)
+	e.superseded(namespace, workerID)
 	return countWorkflow(leases), e.recoverAll(ctx, leases)
 }
 
@@ -250,7 +250,7 @@ func (e *Engine) DeregisterFenced(ctx context.Context, namespace, workerID, toke
 		return 0, err
 	}
 	if removed {
-		e.hub.Supersede(namespace, workerID)
+		e.superseded(namespace, workerID)
 	}
 	return recovered, e.recoverAll(ctx, leases)
 }

@@ -71,6 +71,7 @@ type Engine struct {
 	due     *dueLoop
 	flights flights
 	lists   lists
+	copies  copies
 	stop    context.CancelFunc
 	work    sync.WaitGroup
 }

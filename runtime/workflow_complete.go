@@ -17,6 +17,11 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 	if r := rules.CheckCommands(req.Commands, req.ProtocolMinor, *e.opt.Limits); r != nil {
 		return CompleteWorkflowTaskResult{}, rejected(&req.WorkflowFence, r)
 	}
+	return admitted(func() (CompleteWorkflowTaskResult, error) { return e.completeCarrying(ctx, &req) })
+}
+
+// completeCarrying is CompleteWorkflowTask with its carried polls admitted.
+func (e *Engine) completeCarrying(ctx context.Context, req *CompleteWorkflowTaskRequest) (CompleteWorkflowTaskResult, error) {
 	admit := admission{Engine: e, namespace: req.Namespace, owner: req.LeaseOwner, report: req.TaskID}
 	carried, err := admit.admitCarried(ctx, &req.Carriers)
 	if err != nil {
@@ -30,7 +35,7 @@ func (e *Engine) CompleteWorkflowTask(ctx context.Context, req CompleteWorkflowT
 		carried.expect(tx)
 		var eff *rules.Effects
 		var err error
-		if eff, kept, err = e.completeWorkflowTask(ctx, tx, &req, &result); err != nil {
+		if eff, kept, err = e.completeWorkflowTask(ctx, tx, req, &result); err != nil {
 			return err
 		}
 		if err = tx.hold(ctx, eff); err != nil || carried == nil || !result.Recorded {

@@ -67,6 +67,7 @@ func startKey(req *StartRequest) rules.CommandRequest {
 func (e *Engine) startOnce(ctx context.Context, req *StartRequest, key rules.CommandRequest) (StartResult, error) {
 	var result StartResult
 	err := e.transition(ctx, func(ctx context.Context, tx store.Tx) (*rules.Effects, error) {
+		tx.Expect(store.Expected{Namespace: req.Namespace, Starts: req.WorkflowType})
 		if repeated, err := repeatedStart(ctx, tx, req.Namespace, key, &result); repeated || err != nil {
 			return nil, err
 		}

@@ -7,7 +7,72 @@ package mysqldb
 
 import (
 	"context"
+	"database/sql"
 )
+
+const ActivityGetWhole = `-- name: ActivityGetWhole :one
+SELECT activities.execution_id, activities.run_id, activities.namespace, activities.sequence, activities.activity_type, activities.task_queue, activities.status, activities.attempt_count, activities.attempt_id, activities.task_id, activities.retry_policy, activities.parallel, activities.scheduled_event, activities.schedule_deadline_at, activities.schedule_to_close_at, activities.close_deadline_at, activities.heartbeat_deadline_at, activities.next_deadline_at, activities.created_at, activities.started_at, activities.last_heartbeat_at, activities.closed_at, activities.closed_event_sequence, activities.is_local, activity_attempts.attempt_id, activity_attempts.execution_id, activity_attempts.run_id, activity_attempts.task_id, activity_attempts.attempt_number, activity_attempts.status, activity_attempts.lease_owner, activity_attempts.started_at, activity_attempts.last_heartbeat_at, activity_attempts.closed_at, activity_attempts.outcome, activity_attempts.receipt, activity_attempts.next_task_id, activity_attempts.worker_attempt_id
+FROM activities
+JOIN activity_attempts ON activity_attempts.attempt_id = ?
+WHERE activities.execution_id = ?
+`
+
+type ActivityGetWholeParams struct {
+	AttemptID   string
+	ExecutionID string
+}
+
+type ActivityGetWholeRow struct {
+	Activity        Activity
+	ActivityAttempt ActivityAttempt
+}
+
+// An activity with an attempt, where both are there.
+func (q *Queries) ActivityGetWhole(ctx context.Context, arg ActivityGetWholeParams) (ActivityGetWholeRow, error) {
+	row := q.db.QueryRowContext(ctx, ActivityGetWhole, arg.AttemptID, arg.ExecutionID)
+	var i ActivityGetWholeRow
+	err := row.Scan(
+		&i.Activity.ExecutionID,
+		&i.Activity.RunID,
+		&i.Activity.Namespace,
+		&i.Activity.Sequence,
+		&i.Activity.ActivityType,
+		&i.Activity.TaskQueue,
+		&i.Activity.Status,
+		&i.Activity.AttemptCount,
+		&i.Activity.AttemptID,
+		&i.Activity.TaskID,
+		&i.Activity.RetryPolicy,
+		&i.Activity.Parallel,
+		&i.Activity.ScheduledEvent,
+		&i.Activity.ScheduleDeadlineAt,
+		&i.Activity.ScheduleToCloseAt,
+		&i.Activity.CloseDeadlineAt,
+		&i.Activity.HeartbeatDeadlineAt,
+		&i.Activity.NextDeadlineAt,
+		&i.Activity.CreatedAt,
+		&i.Activity.StartedAt,
+		&i.Activity.LastHeartbeatAt,
+		&i.Activity.ClosedAt,
+		&i.Activity.ClosedEventSequence,
+		&i.Activity.IsLocal,
+		&i.ActivityAttempt.AttemptID,
+		&i.ActivityAttempt.ExecutionID,
+		&i.ActivityAttempt.RunID,
+		&i.ActivityAttempt.TaskID,
+		&i.ActivityAttempt.AttemptNumber,
+		&i.ActivityAttempt.Status,
+		&i.ActivityAttempt.LeaseOwner,
+		&i.ActivityAttempt.StartedAt,
+		&i.ActivityAttempt.LastHeartbeatAt,
+		&i.ActivityAttempt.ClosedAt,
+		&i.ActivityAttempt.Outcome,
+		&i.ActivityAttempt.Receipt,
+		&i.ActivityAttempt.NextTaskID,
+		&i.ActivityAttempt.WorkerAttemptID,
+	)
+	return i, err
+}
 
 const ReceiptList = `-- name: ReceiptList :many
 SELECT
@@ -358,6 +423,72 @@ func (q *Queries) TaskLockHead(ctx context.Context, taskID string) (TaskLockHead
 		&i.LastError,
 		&i.CreatedAt,
 		&i.ClosedAt,
+	)
+	return i, err
+}
+
+const WorkerGetOfPoll = `-- name: WorkerGetOfPoll :one
+SELECT workers.namespace, workers.worker_id, workers.generation, workers.registration_token, workers.task_queue, workers.runtime, workers.sdk_version, workers.build_id, workers.status, workers.protocol_minor, workers.workflow_types, workers.activity_types, workers.capabilities, workers.capability_manifest, workers.fingerprints, workers.max_workflow_tasks, workers.max_activity_tasks, workers.max_sessions, workers.task_slots, workers.process_metrics, workers.process_identity, workers.heartbeat_interval, workers.last_seen_at, workers.registered_at, workers.updated_at, r.binding, r.task_id, r.attempt, r.prune_at
+FROM workers
+LEFT JOIN poll_receipts r ON r.namespace = workers.namespace AND r.worker_id = workers.worker_id
+  AND r.kind = ? AND r.poll_request_id = ?
+WHERE workers.namespace = ? AND workers.worker_id = ?
+`
+
+type WorkerGetOfPollParams struct {
+	Kind          string
+	PollRequestID string
+	Namespace     string
+	WorkerID      string
+}
+
+type WorkerGetOfPollRow struct {
+	Worker  Worker
+	Binding sql.NullString
+	TaskID  sql.NullString
+	Attempt sql.NullInt64
+	PruneAt sql.NullInt64
+}
+
+// A registration with the receipt of one of its polls; without one the receipt is NULL.
+func (q *Queries) WorkerGetOfPoll(ctx context.Context, arg WorkerGetOfPollParams) (WorkerGetOfPollRow, error) {
+	row := q.db.QueryRowContext(ctx, WorkerGetOfPoll,
+		arg.Kind,
+		arg.PollRequestID,
+		arg.Namespace,
+		arg.WorkerID,
+	)
+	var i WorkerGetOfPollRow
+	err := row.Scan(
+		&i.Worker.Namespace,
+		&i.Worker.WorkerID,
+		&i.Worker.Generation,
+		&i.Worker.RegistrationToken,
+		&i.Worker.TaskQueue,
+		&i.Worker.Runtime,
+		&i.Worker.SDKVersion,
+		&i.Worker.BuildID,
+		&i.Worker.Status,
+		&i.Worker.ProtocolMinor,
+		&i.Worker.WorkflowTypes,
+		&i.Worker.ActivityTypes,
+		&i.Worker.Capabilities,
+		&i.Worker.CapabilityManifest,
+		&i.Worker.Fingerprints,
+		&i.Worker.MaxWorkflowTasks,
+		&i.Worker.MaxActivityTasks,
+		&i.Worker.MaxSessions,
+		&i.Worker.TaskSlots,
+		&i.Worker.ProcessMetrics,
+		&i.Worker.ProcessIdentity,
+		&i.Worker.HeartbeatInterval,
+		&i.Worker.LastSeenAt,
+		&i.Worker.RegisteredAt,
+		&i.Worker.UpdatedAt,
+		&i.Binding,
+		&i.TaskID,
+		&i.Attempt,
+		&i.PruneAt,
 	)
 	return i, err
 }

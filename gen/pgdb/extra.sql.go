@@ -388,6 +388,100 @@ func (q *Queries) TaskGetOpenOfWorkflow(ctx context.Context, workflowID string) 
 	return i, err
 }
 
+const TaskGetWhole = `-- name: TaskGetWhole :one
+SELECT tasks.task_id, tasks.run_id, tasks.workflow_id, tasks.namespace, tasks.kind, tasks.task_queue, tasks.type_name, tasks.status, tasks.priority, tasks.order_at, tasks.available_at, tasks.ready_at, tasks.fairness_key, tasks.compatibility, tasks.min_protocol, tasks.attempt_count, tasks.lease_owner, tasks.lease_generation, tasks.leased_at, tasks.lease_expires_at, tasks.claimed_sequence, tasks.activity_execution_id, tasks.activity_attempt_id, tasks.payload, tasks.receipt, tasks.last_error, tasks.created_at, tasks.closed_at, activities.execution_id, activities.run_id, activities.namespace, activities.sequence, activities.activity_type, activities.task_queue, activities.status, activities.attempt_count, activities.attempt_id, activities.task_id, activities.retry_policy, activities.parallel, activities.scheduled_event, activities.schedule_deadline_at, activities.schedule_to_close_at, activities.close_deadline_at, activities.heartbeat_deadline_at, activities.next_deadline_at, activities.created_at, activities.started_at, activities.last_heartbeat_at, activities.closed_at, activities.closed_event_sequence, activities.is_local, activity_attempts.attempt_id, activity_attempts.execution_id, activity_attempts.run_id, activity_attempts.task_id, activity_attempts.attempt_number, activity_attempts.status, activity_attempts.lease_owner, activity_attempts.started_at, activity_attempts.last_heartbeat_at, activity_attempts.closed_at, activity_attempts.outcome, activity_attempts.receipt, activity_attempts.next_task_id, activity_attempts.worker_attempt_id
+FROM tasks
+JOIN activities ON activities.execution_id = tasks.activity_execution_id
+JOIN activity_attempts ON activity_attempts.attempt_id = $1
+WHERE tasks.task_id = $2
+`
+
+type TaskGetWholeParams struct {
+	AttemptID string
+	TaskID    string
+}
+
+type TaskGetWholeRow struct {
+	Task            Task
+	Activity        Activity
+	ActivityAttempt ActivityAttempt
+}
+
+// An activity task with its activity and an attempt, where all three are there.
+func (q *Queries) TaskGetWhole(ctx context.Context, arg TaskGetWholeParams) (TaskGetWholeRow, error) {
+	row := q.db.QueryRow(ctx, TaskGetWhole, arg.AttemptID, arg.TaskID)
+	var i TaskGetWholeRow
+	err := row.Scan(
+		&i.Task.TaskID,
+		&i.Task.RunID,
+		&i.Task.WorkflowID,
+		&i.Task.Namespace,
+		&i.Task.Kind,
+		&i.Task.TaskQueue,
+		&i.Task.TypeName,
+		&i.Task.Status,
+		&i.Task.Priority,
+		&i.Task.OrderAt,
+		&i.Task.AvailableAt,
+		&i.Task.ReadyAt,
+		&i.Task.FairnessKey,
+		&i.Task.Compatibility,
+		&i.Task.MinProtocol,
+		&i.Task.AttemptCount,
+		&i.Task.LeaseOwner,
+		&i.Task.LeaseGeneration,
+		&i.Task.LeasedAt,
+		&i.Task.LeaseExpiresAt,
+		&i.Task.ClaimedSequence,
+		&i.Task.ActivityExecutionID,
+		&i.Task.ActivityAttemptID,
+		&i.Task.Payload,
+		&i.Task.Receipt,
+		&i.Task.LastError,
+		&i.Task.CreatedAt,
+		&i.Task.ClosedAt,
+		&i.Activity.ExecutionID,
+		&i.Activity.RunID,
+		&i.Activity.Namespace,
+		&i.Activity.Sequence,
+		&i.Activity.ActivityType,
+		&i.Activity.TaskQueue,
+		&i.Activity.Status,
+		&i.Activity.AttemptCount,
+		&i.Activity.AttemptID,
+		&i.Activity.TaskID,
+		&i.Activity.RetryPolicy,
+		&i.Activity.Parallel,
+		&i.Activity.ScheduledEvent,
+		&i.Activity.ScheduleDeadlineAt,
+		&i.Activity.ScheduleToCloseAt,
+		&i.Activity.CloseDeadlineAt,
+		&i.Activity.HeartbeatDeadlineAt,
+		&i.Activity.NextDeadlineAt,
+		&i.Activity.CreatedAt,
+		&i.Activity.StartedAt,
+		&i.Activity.LastHeartbeatAt,
+		&i.Activity.ClosedAt,
+		&i.Activity.ClosedEventSequence,
+		&i.Activity.IsLocal,
+		&i.ActivityAttempt.AttemptID,
+		&i.ActivityAttempt.ExecutionID,
+		&i.ActivityAttempt.RunID,
+		&i.ActivityAttempt.TaskID,
+		&i.ActivityAttempt.AttemptNumber,
+		&i.ActivityAttempt.Status,
+		&i.ActivityAttempt.LeaseOwner,
+		&i.ActivityAttempt.StartedAt,
+		&i.ActivityAttempt.LastHeartbeatAt,
+		&i.ActivityAttempt.ClosedAt,
+		&i.ActivityAttempt.Outcome,
+		&i.ActivityAttempt.Receipt,
+		&i.ActivityAttempt.NextTaskID,
+		&i.ActivityAttempt.WorkerAttemptID,
+	)
+	return i, err
+}
+
 const TaskListFresh = `-- name: TaskListFresh :many
 SELECT DISTINCT namespace, task_queue, kind, type_name
 FROM tasks
@@ -558,6 +652,73 @@ func (q *Queries) TaskLockHead(ctx context.Context, arg TaskLockHeadParams) (Tas
 		&i.WorkflowRun.StartedAt,
 		&i.WorkflowRun.ClosedAt,
 		&i.WorkflowRun.LastProgressAt,
+	)
+	return i, err
+}
+
+const WorkerGetOfPoll = `-- name: WorkerGetOfPoll :one
+SELECT workers.namespace, workers.worker_id, workers.generation, workers.registration_token, workers.task_queue, workers.runtime, workers.sdk_version, workers.build_id, workers.status, workers.protocol_minor, workers.workflow_types, workers.activity_types, workers.capabilities, workers.capability_manifest, workers.fingerprints, workers.max_workflow_tasks, workers.max_activity_tasks, workers.max_sessions, workers.task_slots, workers.process_metrics, workers.process_identity, workers.heartbeat_interval, workers.last_seen_at, workers.registered_at, workers.updated_at, COALESCE(r.binding, '')::text AS binding, COALESCE(r.task_id, '')::text AS task_id,
+    COALESCE(r.attempt, 0)::bigint AS attempt, COALESCE(r.prune_at, 0)::bigint AS prune_at
+FROM workers
+LEFT JOIN poll_receipts r ON r.namespace = workers.namespace AND r.worker_id = workers.worker_id
+  AND r.kind = $1 AND r.poll_request_id = $2
+WHERE workers.namespace = $3 AND workers.worker_id = $4
+`
+
+type WorkerGetOfPollParams struct {
+	Kind          string
+	PollRequestID string
+	Namespace     string
+	WorkerID      string
+}
+
+type WorkerGetOfPollRow struct {
+	Worker  Worker
+	Binding string
+	TaskID  string
+	Attempt int64
+	PruneAt int64
+}
+
+// A registration with the receipt of one of its polls; without one the receipt names no task.
+func (q *Queries) WorkerGetOfPoll(ctx context.Context, arg WorkerGetOfPollParams) (WorkerGetOfPollRow, error) {
+	row := q.db.QueryRow(ctx, WorkerGetOfPoll,
+		arg.Kind,
+		arg.PollRequestID,
+		arg.Namespace,
+		arg.WorkerID,
+	)
+	var i WorkerGetOfPollRow
+	err := row.Scan(
+		&i.Worker.Namespace,
+		&i.Worker.WorkerID,
+		&i.Worker.Generation,
+		&i.Worker.RegistrationToken,
+		&i.Worker.TaskQueue,
+		&i.Worker.Runtime,
+		&i.Worker.SDKVersion,
+		&i.Worker.BuildID,
+		&i.Worker.Status,
+		&i.Worker.ProtocolMinor,
+		&i.Worker.WorkflowTypes,
+		&i.Worker.ActivityTypes,
+		&i.Worker.Capabilities,
+		&i.Worker.CapabilityManifest,
+		&i.Worker.Fingerprints,
+		&i.Worker.MaxWorkflowTasks,
+		&i.Worker.MaxActivityTasks,
+		&i.Worker.MaxSessions,
+		&i.Worker.TaskSlots,
+		&i.Worker.ProcessMetrics,
+		&i.Worker.ProcessIdentity,
+		&i.Worker.HeartbeatInterval,
+		&i.Worker.LastSeenAt,
+		&i.Worker.RegisteredAt,
+		&i.Worker.UpdatedAt,
+		&i.Binding,
+		&i.TaskID,
+		&i.Attempt,
+		&i.PruneAt,
 	)
 	return i, err
 }

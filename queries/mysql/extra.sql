@@ -52,3 +52,18 @@ SELECT
 FROM poll_receipts
 WHERE namespace = sqlc.arg(namespace) AND worker_id = sqlc.arg(worker_id)
   AND kind IN ('activity', 'workflow') AND poll_request_id IN (sqlc.arg(first_id), sqlc.arg(second_id));
+
+-- name: WorkerGetOfPoll :one
+-- A registration with the receipt of one of its polls; without one the receipt is NULL.
+SELECT sqlc.embed(workers), r.binding, r.task_id, r.attempt, r.prune_at
+FROM workers
+LEFT JOIN poll_receipts r ON r.namespace = workers.namespace AND r.worker_id = workers.worker_id
+  AND r.kind = sqlc.arg(kind) AND r.poll_request_id = sqlc.arg(poll_request_id)
+WHERE workers.namespace = sqlc.arg(namespace) AND workers.worker_id = sqlc.arg(worker_id);
+
+-- name: ActivityGetWhole :one
+-- An activity with an attempt, where both are there.
+SELECT sqlc.embed(activities), sqlc.embed(activity_attempts)
+FROM activities
+JOIN activity_attempts ON activity_attempts.attempt_id = sqlc.arg(attempt_id)
+WHERE activities.execution_id = sqlc.arg(execution_id);

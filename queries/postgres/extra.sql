@@ -126,3 +126,20 @@ WHERE (namespace, worker_id) = (SELECT tasks.namespace, tasks.lease_owner FROM t
 SELECT DISTINCT namespace, task_queue, kind, type_name
 FROM tasks
 WHERE status = 'ready' AND available_at > sqlc.arg(after) AND available_at <= sqlc.arg(now);
+
+-- name: WorkerGetOfPoll :one
+-- A registration with the receipt of one of its polls; without one the receipt names no task.
+SELECT sqlc.embed(workers), COALESCE(r.binding, '')::text AS binding, COALESCE(r.task_id, '')::text AS task_id,
+    COALESCE(r.attempt, 0)::bigint AS attempt, COALESCE(r.prune_at, 0)::bigint AS prune_at
+FROM workers
+LEFT JOIN poll_receipts r ON r.namespace = workers.namespace AND r.worker_id = workers.worker_id
+  AND r.kind = sqlc.arg(kind) AND r.poll_request_id = sqlc.arg(poll_request_id)
+WHERE workers.namespace = sqlc.arg(namespace) AND workers.worker_id = sqlc.arg(worker_id);
+
+-- name: TaskGetWhole :one
+-- An activity task with its activity and an attempt, where all three are there.
+SELECT sqlc.embed(tasks), sqlc.embed(activities), sqlc.embed(activity_attempts)
+FROM tasks
+JOIN activities ON activities.execution_id = tasks.activity_execution_id
+JOIN activity_attempts ON activity_attempts.attempt_id = sqlc.arg(attempt_id)
+WHERE tasks.task_id = sqlc.arg(task_id);

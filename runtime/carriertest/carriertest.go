@@ -35,7 +35,7 @@ func Exercise(t *testing.T, empty Empty) {
 	}{
 		{"OneTransaction", testOneTransaction}, {"SameAnswer", testSameAnswer}, {"NoCarrier", testNoCarrier},
 		{"Declines", testDeclines}, {"OtherWorker", testOtherWorker},
-		{"Fence", testFence}, {"Savepoint", testSavepoint}, {"PollInFlight", testPollInFlight},
+		{"Fence", testFence}, {"Copies", testCopies}, {"Savepoint", testSavepoint}, {"PollInFlight", testPollInFlight},
 		{"Faults", testFaults}, {"Recovery", testRecovery}, {"Corruption", testCorruption}, {"Impossible", testImpossible},
 		{"ContinuedStep", testContinuedStep}, {"ContinuationDeclines", testContinuationDeclines},
 		{"SignalRace", testSignalRace}, {"Cost", testCost}, {"Load", testLoad},

@@ -101,6 +101,20 @@ func (s *tap) ReadWorker(ctx context.Context, namespace, workerID string) (rules
 	return w, err
 }
 
+// ReadPoll implements store.Reader.
+func (s *tap) ReadPoll(ctx context.Context, key store.PollKey) (rules.Worker, *rules.PollReceipt, error) {
+	w, receipt, err := s.Store.ReadPoll(ctx, key)
+	s.passed(workerDocs(&w)...)
+	s.mu.Lock()
+	after := s.worker
+	s.worker = nil
+	s.mu.Unlock()
+	if after != nil {
+		after()
+	}
+	return w, receipt, err
+}
+
 // tapped is a transaction of a tap.
 type tapped struct {
 	store.Tx

@@ -65,7 +65,7 @@ func testHeldCrowded(t *testing.T, open Open) {
 }
 
 // testHeldEmptyLooks: a poll that finds nothing opens no write transaction, neither when it comes nor when
-// it looks again; one that is woken opens one, and asks nothing before.
+// it looks again; one that is woken opens one.
 func testHeldEmptyLooks(t *testing.T, open Open) {
 	x := newFixture(t, open)
 	x.register("w")
@@ -108,9 +108,10 @@ func testHeldRegisteredElsewhere(t *testing.T, open Open) {
 func testHeldRegisteredMeanwhile(t *testing.T, open Open) {
 	x := newFixture(t, open)
 	x.register("w")
+	x.Clock.Advance(time.Minute) // the worker has not been heard of for long enough that this is stored
 	var once atomic.Bool
-	x.watch(func(statement string) {
-		if statement == "ReceiptGet" && once.CompareAndSwap(false, true) { // admitted, not yet waiting
+	x.watch(func(statement string) { // each is the first of its engine that a poll runs when it is admitted and not yet waiting
+		if (statement == "ReceiptGet" || statement == "WorkerSeen") && once.CompareAndSwap(false, true) {
 			_, err := x.Register(x.ctx(), registration("w"))
 			require.NoError(t, err)
 		}

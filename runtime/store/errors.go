@@ -28,6 +28,9 @@ var (
 	ErrSchema = errors.New("store: schema")
 	// ErrInUse: another server process holds the database file (SQLite only).
 	ErrInUse = errors.New("store: database in use by another server process")
+	// ErrTaken: the task that a claim was told of is being taken by another transaction of this process;
+	// ReadHead waits for that one's end. Nothing was locked.
+	ErrTaken = errors.New("store: taken")
 	// ErrClosed: the store was closed; nothing was written.
 	ErrClosed = errors.New("store: closed")
 )

@@ -24,6 +24,9 @@ type Store interface {
 	// Notify registers fn, called with the queues in which another process of this database made
 	// work. Engines without notifications never call it. Call it before serving.
 	Notify(fn func(Wake))
+	// LooksFirst reports whether a claim is cheaper when it is told what ReadHead found (Claim.Found), so that
+	// also a poll that knows of a task asks that first.
+	LooksFirst() bool
 	// WakeInterval is how long a waiting poll may go without looking again for work that another
 	// process made.
 	WakeInterval() int64 // microseconds
@@ -59,12 +62,14 @@ type Tx interface {
 	ShareWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error)
 	// Expect says what the transaction is going to ask about a worker and its polls. Where a read is a
 	// round trip, the questions go out with the next LockTask or ShareWorker: the registration is shared before
-	// a run is locked, the rest is read after. Answers are the same with it and without.
+	// a run is locked, the rest is read after. A definition goes out with LockInstance. Answers are the same with it and without.
 	Expect(e Expected)
 	// Claim locks the first claimable task in claim order (priority, fairness, age) together with
 	// its run, skipping what others hold locked. ErrNotFound when there is none, ErrCrowded when others hold all for
 	// long: nothing will tell of those. A task is
-	// claimable when it is ready, due, of one of the types, and allowed for build and protocol.
+	// claimable when it is ready, due, of one of the types, and allowed for build and protocol. A claim that was
+	// told what ReadHead found takes that, and searches only when it is gone: ErrTaken when this process is
+	// taking it elsewhere.
 	Claim(ctx context.Context, c Claim) (*Locked, error)
 
 	// Head is the first claimable task of committed state and of this transaction's applied writes, in
@@ -123,7 +128,9 @@ type Locked struct {
 	Activity rules.Activity // of an activity task
 	Attempt  rules.Attempt  // of an activity task; zero when not found
 	Owner    rules.Worker   // LockTask of a workflow task: registration of its lease owner; zero when gone
-	OpenTask rules.Task     // the run's open workflow task; zero when none. Of a workflow task only that task itself
+	// Documents are what the answer to a claim is made of; nil where they were not read with its lock.
+	Documents *Documents
+	OpenTask  rules.Task // the run's open workflow task; zero when none. Of a workflow task only that task itself
 }
 
 // Expected are the questions about a worker that a transaction is going to ask: ShareWorker, CountLeases,
@@ -133,6 +140,8 @@ type Expected struct {
 	WorkerID       string
 	PollRequestIDs []string
 	Claims         []Claim
+	// Starts is a workflow type whose definition is going to be asked for after LockInstance; "" when none is.
+	Starts string
 }
 
 // Claim says which tasks a poll may take.
@@ -147,6 +156,8 @@ type Claim struct {
 	// History says that the claimer goes on to read what a task's answer is made of: the run's input and
 	// its first so many events, or the event that scheduled the activity. 0 when it does not.
 	History int64
+	// Found is what ReadHead found for such a claim, nil when nothing is known.
+	Found *Head
 }
 
 // Like reports whether two claims look for the same tasks, whenever they do.
@@ -161,6 +172,9 @@ type Head struct {
 	OrderAt  int64
 	TaskID   string
 	RunID    string
+
+	ActivityExecutionID string // of an activity task, where a claim needs it
+	Moment              int64  // for the store that found it
 }
 
 // Admits reports whether a poll may take a task as it stands.
@@ -183,8 +197,11 @@ type Reader interface {
 	ReadActivity(ctx context.Context, executionID string) (rules.Activity, error)
 	ReadAttempt(ctx context.Context, attemptID string) (rules.Attempt, error)
 	ReadWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error)
+	// ReadPoll is ReadWorker and, in the same round trip where there is one, ReadPollReceipt: nil when there is none.
+	ReadPoll(ctx context.Context, key PollKey) (rules.Worker, *rules.PollReceipt, error)
 	ReadPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error)
-	// ReadHead is Tx.Head of committed state: a poll that finds nothing need not open a transition.
+	// ReadHead is Tx.Head of committed state: a poll that finds nothing need not open a transition. It waits
+	// for claims of this process that are about to take all that is there.
 	ReadHead(ctx context.Context, c Claim) (Head, error)
 	ReadDefinition(ctx context.Context, namespace, workflowType string) (rules.Definition, error)
 	ListRuns(ctx context.Context, workflowID string) ([]rules.Run, error) // ascending run number
@@ -217,6 +234,9 @@ type Reader interface {
 	PrunePollReceipts(ctx context.Context, now, limit int64) (int64, error)
 	PruneRegistrations(ctx context.Context, endedBefore, limit int64) (int64, error)
 }
+
+// PollKey names a poll of a worker.
+type PollKey struct{ Kind, PollRequestID, Namespace, WorkerID string }
 
 // ListPage selects a page of runs: those started before (StartedAt, RunID) in list order, or the
 // first page when StartedAt is 0. Empty filters match all.

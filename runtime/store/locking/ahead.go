@@ -73,15 +73,26 @@ func (l *Line) Fill(found []Place) {
 func (l *Line) Head(takes *Takes) (store.Head, error) {
 	for i := range l.Tasks {
 		if !takes.Gone(l.Tasks[i].TaskID, l.Found) {
-			return l.Tasks[i].Head(), nil
+			return l.Tasks[i].Head(l.Found), nil
 		}
 	}
 	return store.Head{}, store.ErrNotFound
 }
 
-// Head is the place as a store tells it.
-func (p *Place) Head() store.Head {
-	return store.Head{Priority: p.Priority, OrderAt: p.OrderAt, TaskID: p.TaskID, RunID: p.RunID}
+// Head is the place as a store tells it, found at a moment of Takes.
+func (p *Place) Head(found int64) store.Head {
+	return store.Head{
+		Priority: p.Priority, OrderAt: p.OrderAt, TaskID: p.TaskID, RunID: p.RunID,
+		ActivityExecutionID: p.ActivityExecutionID, Moment: found,
+	}
+}
+
+// PlaceOf is the place that a claim was told of.
+func PlaceOf(c *store.Claim) *Place {
+	return &Place{
+		Kind: c.Kind, Priority: c.Found.Priority, OrderAt: c.Found.OrderAt, TaskID: c.Found.TaskID, RunID: c.Found.RunID,
+		ActivityExecutionID: c.Found.ActivityExecutionID,
+	}
 }
 
 // Lane is one range of the claim index: a type and a build.

@@ -9,7 +9,7 @@ import (
 // pass them over without asking the database. It orders nothing: that is the row locks' doing.
 type Takes struct {
 	mu   sync.Mutex
-	open map[string]struct{}
+	open map[string]chan struct{} // closed when the taking ends
 	// done remembers when tasks were taken for good, in two generations; now counts them.
 	done, older map[string]int64
 	now         int64
@@ -31,9 +31,9 @@ func (t *Takes) Take(taskID string, found int64) bool {
 		return false
 	}
 	if t.open == nil {
-		t.open = map[string]struct{}{}
+		t.open = map[string]chan struct{}{}
 	}
-	t.open[taskID] = struct{}{}
+	t.open[taskID] = make(chan struct{})
 	return true
 }
 
@@ -64,6 +64,7 @@ func (t *Takes) Leave(taskIDs []string, done bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, id := range taskIDs {
+		close(t.open[id])
 		delete(t.open, id)
 		if done {
 			t.now++
@@ -73,6 +74,16 @@ func (t *Takes) Leave(taskIDs []string, done bool) {
 			t.done[id] = t.now
 		}
 	}
+}
+
+// taker is a channel that closes when whoever takes a task has ended, nil when nobody is taking it.
+func (t *Takes) taker(taskID string) <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c, ok := t.open[taskID]; ok {
+		return c
+	}
+	return nil
 }
 
 // Taking is the tasks that one transaction is taking.
@@ -91,4 +102,7 @@ func (t *Taking) Take(takes *Takes, taskID string, found int64) bool {
 }
 
 // End gives them up, when the transaction has ended: done when it was committed.
-func (t *Taking) End(takes *Takes, done bool) { takes.Leave(t.ids, done) }
+func (t *Taking) End(takes *Takes, done bool) {
+	takes.Leave(t.ids, done)
+	t.ids = nil
+}

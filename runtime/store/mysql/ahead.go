@@ -18,7 +18,7 @@ import (
 
 // Expect implements store.Tx.
 func (t *tx) Expect(e store.Expected) {
-	if t.worker == nil && !t.locked {
+	if t.worker == nil && !t.locked && e.Starts == "" {
 		t.ahead.Asked = &e
 	}
 }
@@ -129,17 +129,18 @@ func (t *tx) places(ctx context.Context, claims []store.Claim) (list []locking.P
 
 // ReadHead implements store.Reader.
 func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
-	var list []locking.Place
-	db := link{stmts: &s.stmts, probe: s.opt.Probe}
-	err := s.readOn(ctx, db, func(*mysqldb.Queries) (err error) {
-		list, err = db.places(ctx, []store.Claim{c}, 1)
-		return err
+	return s.takes.First(ctx, func(most int64) (list []locking.Place, err error) {
+		db := link{stmts: &s.stmts, probe: s.opt.Probe}
+		err = s.readOn(ctx, db, func(*mysqldb.Queries) (err error) {
+			list, err = db.places(ctx, []store.Claim{c}, most)
+			return err
+		})
+		return list, err
 	})
-	if err != nil || len(list) == 0 {
-		return store.Head{}, cmp.Or(err, store.ErrNotFound)
-	}
-	return list[0].Head(), nil
 }
+
+// LooksFirst implements store.Store: a search in a transaction is a round trip besides.
+func (s *Store) LooksFirst() bool { return true }
 
 // places lists so many claimable tasks of each type and build of claims, in claim order, by one statement.
 func (l link) places(ctx context.Context, claims []store.Claim, most int64) ([]locking.Place, error) {

@@ -26,6 +26,9 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 			return nil, err
 		}
 	}
+	if l, err := t.claimTold(ctx, &c); l != nil || err != nil {
+		return l, err
+	}
 	line, err := t.lineOf(ctx, &c)
 	if err != nil || len(line.Tasks) == 0 {
 		return nil, cmp.Or(err, store.ErrNotFound)
@@ -51,6 +54,21 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 		return nil, store.ErrCrowded
 	}
 	return nil, t.note(locking.Busy{TaskID: tasks[0].TaskID})
+}
+
+// claimTold is the task that the claim was told of, nil when it is not to be had and a search has to find another.
+func (t *tx) claimTold(ctx context.Context, c *store.Claim) (*store.Locked, error) {
+	if c.Found == nil || t.first != "" {
+		return nil, nil
+	}
+	if !t.taking.Take(&t.s.takes, c.Found.TaskID, c.Found.Moment) {
+		return nil, store.ErrTaken
+	}
+	l, err := t.claimTask(ctx, c, locking.PlaceOf(c))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return l, err
 }
 
 // claimTask locks a task that was found, if it still is claimable, and its run.

@@ -49,18 +49,33 @@ func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*sto
 	return t.whole(ctx, l, kind, attemptID)
 }
 
+// loadActivity loads the activity of a task and one of its attempts, where there is one.
+func (t *tx) loadActivity(ctx context.Context, l *store.Locked, attemptID string) (err error) {
+	id := l.Task.ActivityExecutionID
+	if attemptID != "" {
+		err = t.read(ctx, func(q *mysqldb.Queries) error {
+			row, err := q.ActivityGetWhole(ctx, mysqldb.ActivityGetWholeParams{AttemptID: attemptID, ExecutionID: id})
+			l.Activity, l.Attempt = rules.Activity(row.Activity), rules.Attempt(row.ActivityAttempt)
+			return err
+		})
+		if err == nil || absent(err) != nil {
+			return err
+		}
+	}
+	if l.Activity, err = t.GetActivity(ctx, id); absent(err) != nil || attemptID == "" {
+		return absent(err)
+	}
+	l.Attempt, err = t.GetAttempt(ctx, attemptID)
+	return absent(err)
+}
+
 // whole loads what the locked rows name: of an activity task its activity and one of its attempts, and the
 // run's open workflow task unless a workflow task was asked for.
 func (t *tx) whole(ctx context.Context, l *store.Locked, kind, attemptID string) (_ *store.Locked, err error) {
 	t.locked = true
-	if id := l.Task.ActivityExecutionID; id != "" && kind == rules.KindActivity {
-		if l.Activity, err = t.GetActivity(ctx, id); absent(err) != nil {
+	if l.Task.ActivityExecutionID != "" && kind == rules.KindActivity {
+		if err := t.loadActivity(ctx, l, attemptID); err != nil {
 			return nil, err
-		}
-		if attemptID != "" {
-			if l.Attempt, err = t.GetAttempt(ctx, attemptID); absent(err) != nil {
-				return nil, err
-			}
 		}
 	}
 	switch open := l.Run.WorkflowTaskID; {

@@ -150,6 +150,7 @@ func (t *tx) commit() error {
 		return classifyCommit(err)
 	}
 	t.stands = true
+	t.taking.End(&t.s.takes, true)
 	t.release()
 	return t.probe(store.Committed)
 }

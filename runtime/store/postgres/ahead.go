@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 
 	"dwserver/gen/pgdb"
@@ -12,6 +11,10 @@ import (
 
 // Expect implements store.Tx.
 func (t *tx) Expect(e store.Expected) {
+	if e.Starts != "" {
+		t.definition = &definition{namespace: e.Namespace, workflowType: e.Starts}
+		return
+	}
 	if t.worker == nil && !t.locked {
 		t.ahead.Asked = &e
 	}
@@ -54,7 +57,11 @@ func (t *tx) lookAhead(p *pipe) {
 			return err
 		}, nil)
 	}
-	if t.first == "" { // what is waited for changes what there is
+	switch {
+	case t.first != "": // what is waited for changes what there is
+	case t.told != nil:
+		t.told.lock(t, p)
+	default:
 		t.headsAhead(p, e.Claims)
 	}
 }
@@ -117,17 +124,18 @@ func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error)
 	if len(c.TypeNames) == 0 {
 		return store.Head{}, store.ErrNotFound
 	}
-	var rows []pgdb.TaskFindHeadsRow
-	err := s.run(ctx, func(q *pgdb.Queries) (err error) {
-		rows, err = q.TaskFindHeads(ctx, headsArg(1, &c))
-		return err
+	return s.takes.First(ctx, func(most int64) (list []locking.Place, err error) {
+		err = s.run(ctx, func(q *pgdb.Queries) error {
+			rows, err := q.TaskFindHeads(ctx, headsArg(most, &c))
+			list = all(rows, asPlace)
+			return err
+		})
+		return list, err
 	})
-	if err != nil || len(rows) == 0 {
-		return store.Head{}, cmp.Or(err, store.ErrNotFound)
-	}
-	first := asPlace(rows[0])
-	return first.Head(), nil
 }
+
+// LooksFirst implements store.Store: a claim that knows its task locks it in the transaction's first round trip.
+func (s *Store) LooksFirst() bool { return true }
 
 // lineOf is the line of a claim, looked for when it is not known.
 func (t *tx) lineOf(c *store.Claim) (*locking.Line, error) {
@@ -160,63 +168,57 @@ func (t *tx) GetPollReceipt(ctx context.Context, namespace, workerID, kind, poll
 	}
 }
 
-// documents are what the answer to a claim is made of, read behind its lock.
-type documents struct {
-	input     *rules.RunInput
-	event     *rules.Event  // that scheduled the activity
-	history   []rules.Event // of one run, from its first event on
-	historyOf string        // that run, "" when none is known
-	limit     int64         // most events that history would have
-}
-
 // answerAhead reads what the answer to a claim is made of, behind its lock.
 func (t *tx) answerAhead(p *pipe, c *store.Claim, place *locking.Place) {
 	var none bool
+	d := &store.Documents{}
+	t.docs = d
 	if place.Kind == rules.KindActivity {
 		p.load(func(q *pgdb.Queries) error {
 			row, err := q.EventGetOfActivity(t.ctx, place.ActivityExecutionID)
-			t.docs.event = new(rules.Event(row))
+			d.Event = new(rules.Event(row))
 			return err
 		}, &none)
 		return
 	}
 	p.load(func(q *pgdb.Queries) error {
 		row, err := q.RunInputGet(t.ctx, place.RunID)
-		t.docs.input = new(rules.RunInput(row))
+		d.Input = new(rules.RunInput(row))
 		return err
 	}, &none)
 	p.load(func(q *pgdb.Queries) error {
 		rows, err := q.EventList(t.ctx, pgdb.EventListParams{RunID: place.RunID, UpTo: rules.Never, MaxRows: c.History})
-		t.docs.history, t.docs.historyOf, t.docs.limit = all(rows, asEvent), place.RunID, c.History
+		d.History, d.HistoryOf, d.Limit = all(rows, asEvent), place.RunID, c.History
 		return err
 	}, nil)
 }
 
 // GetRunInput implements store.Tx.
 func (t *tx) GetRunInput(ctx context.Context, runID string) (rules.RunInput, error) {
-	if in := t.docs.input; in != nil && in.RunID == runID {
-		return *in, nil
+	if t.docs != nil {
+		if in := t.docs.RunInput(runID); in != nil {
+			return *in, nil
+		}
 	}
 	return t.reads.GetRunInput(ctx, runID)
 }
 
 // GetEvent implements store.Tx.
 func (t *tx) GetEvent(ctx context.Context, runID string, sequence int64) (rules.Event, error) {
-	if ev := t.docs.event; ev != nil && ev.RunID == runID && ev.Sequence == sequence {
-		return *ev, nil
+	if t.docs != nil {
+		if ev := t.docs.EventAt(runID, sequence); ev != nil {
+			return *ev, nil
+		}
 	}
 	return t.reads.GetEvent(ctx, runID, sequence)
 }
 
 // ListEvents implements store.Tx.
 func (t *tx) ListEvents(ctx context.Context, runID string, after, upTo, limit int64) ([]rules.Event, error) {
-	d := &t.docs
-	if runID != d.historyOf || after != 0 || limit > d.limit {
-		return t.reads.ListEvents(ctx, runID, after, upTo, limit)
+	if t.docs != nil {
+		if page, known := t.docs.Page(runID, after, upTo, limit); known {
+			return page, nil
+		}
 	}
-	n := 0
-	for n < len(d.history) && int64(n) < limit && d.history[n].Sequence <= upTo {
-		n++
-	}
-	return d.history[:n:n], nil
+	return t.reads.ListEvents(ctx, runID, after, upTo, limit)
 }

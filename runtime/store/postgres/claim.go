@@ -26,6 +26,9 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 			return nil, err
 		}
 	}
+	if l, err := t.claimTold(&c); l != nil || err != nil {
+		return l, err
+	}
 	line, err := t.lineOf(&c)
 	if err != nil || len(line.Tasks) == 0 {
 		return nil, cmp.Or(err, store.ErrNotFound)
@@ -35,7 +38,7 @@ func (t *tx) Claim(ctx context.Context, c store.Claim) (*store.Locked, error) {
 		if !t.taking.Take(&t.s.takes, tasks[i].TaskID, line.Found) {
 			continue
 		}
-		l, err := t.claimTask(ctx, &c, &tasks[i])
+		l, err := t.claimTask(&c, &tasks[i])
 		if errors.Is(err, store.ErrNotFound) {
 			l, err = t.search(ctx, &c, tasks)
 		}
@@ -73,30 +76,45 @@ func (t *tx) Head(_ context.Context, c store.Claim) (store.Head, error) {
 }
 
 // claimTask locks a task that was found, with its run, and loads what belongs to it.
-func (t *tx) claimTask(ctx context.Context, c *store.Claim, head *locking.Place) (*store.Locked, error) {
+func (t *tx) claimTask(c *store.Claim, head *locking.Place) (*store.Locked, error) {
 	l := &store.Locked{}
-	err := t.trip(func(p *pipe) {
-		p.load(func(q *pgdb.Queries) error {
-			row, err := q.TaskLockHead(ctx, pgdb.TaskLockHeadParams{TaskID: head.TaskID, Now: c.Now, ProtocolMinor: c.ProtocolMinor})
-			l.Task, l.Run = rules.Task(row.Task), rules.Run(row.WorkflowRun)
-			return err
-		}, nil)
-		if head.ActivityExecutionID != "" {
-			p.loadActivity(ctx, l, head.ActivityExecutionID, head.RunID)
-		}
-		if c.History > 0 {
-			t.answerAhead(p, c, head)
-		}
-	})
+	var gone bool
+	err := t.trip(func(p *pipe) { t.lockPlace(p, c, head, l, &gone) })
 	if err != nil {
 		return nil, err
 	}
+	return t.claimed(l, gone)
+}
+
+// lockPlace locks a task that was found, with its run, and loads what belongs to it; *gone tells that it is not
+// to be had.
+func (t *tx) lockPlace(p *pipe, c *store.Claim, place *locking.Place, l *store.Locked, gone *bool) {
+	p.load(func(q *pgdb.Queries) error {
+		row, err := q.TaskLockHead(t.ctx, pgdb.TaskLockHeadParams{TaskID: place.TaskID, Now: c.Now, ProtocolMinor: c.ProtocolMinor})
+		l.Task, l.Run = rules.Task(row.Task), rules.Run(row.WorkflowRun)
+		return err
+	}, gone)
+	if place.ActivityExecutionID != "" {
+		p.loadActivity(t.ctx, l, place.ActivityExecutionID, place.RunID)
+	}
+	if c.History > 0 {
+		t.answerAhead(p, c, place)
+	}
+}
+
+// claimed ends the claim of a task that was found. What was read without its lock is not to be relied on.
+func (t *tx) claimed(l *store.Locked, gone bool) (*store.Locked, error) {
+	if gone {
+		t.docs = nil
+		return nil, store.ErrNotFound
+	}
 	t.locked = true
 	t.s.queue.Remember(l.Task.TaskID, l.Run.RunID)
-	if l.Task.Kind == rules.KindActivity {
-		err = t.note(l.Whole(l.Task.Kind))
+	l.Documents = t.docs
+	if l.Task.Kind != rules.KindActivity {
+		return l, nil
 	}
-	return l, err
+	return l, t.note(l.Whole(l.Task.Kind))
 }
 
 // loadActivity loads what belongs to an activity task that was found.

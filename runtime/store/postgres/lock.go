@@ -19,7 +19,7 @@ func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*sto
 		return nil, err
 	}
 	l := &store.Locked{}
-	var none bool                                    // rows whose absence is judged afterwards
+	var none, torn bool                              // rows whose absence is judged afterwards
 	owner := t.worker == nil && t.ahead.Asked == nil // has to be loaded; else it is held, as a rule
 	err := t.trip(func(p *pipe) {
 		t.shareAhead(p)
@@ -28,18 +28,19 @@ func (t *tx) LockTask(ctx context.Context, kind, taskID, attemptID string) (*sto
 			l.Run = rules.Run(run)
 			return err
 		}, &none)
-		p.load(func(q *pgdb.Queries) error {
-			task, err := q.TaskGet(ctx, taskID)
-			l.Task = rules.Task(task)
-			return err
-		}, nil)
-		if kind != rules.KindWorkflow {
-			p.loadActivityOf(ctx, l, taskID, attemptID)
-		} else if owner {
+		if kind != rules.KindWorkflow && attemptID != "" {
+			p.loadWhole(ctx, l, taskID, attemptID, &torn)
+		} else {
+			p.loadParts(ctx, l, kind, taskID, attemptID)
+		}
+		if kind == rules.KindWorkflow && owner {
 			p.load(loadOwner(ctx, l, taskID), &none)
 		}
 		t.lookAhead(p)
 	})
+	if err == nil && torn {
+		err = t.trip(func(p *pipe) { p.loadParts(ctx, l, kind, taskID, attemptID) })
+	}
 	if kind == rules.KindWorkflow && l.Run.WorkflowTaskID == taskID {
 		l.OpenTask = l.Task
 	}
@@ -67,6 +68,37 @@ func loadOwner(ctx context.Context, l *store.Locked, taskID string) func(*pgdb.Q
 	}
 }
 
+// loadWhole loads an activity task and what it names, *torn when one of it is missing.
+func (p *pipe) loadWhole(ctx context.Context, l *store.Locked, taskID, attemptID string, torn *bool) {
+	var none bool
+	p.load(func(q *pgdb.Queries) error {
+		row, err := q.TaskGetWhole(ctx, pgdb.TaskGetWholeParams{AttemptID: attemptID, TaskID: taskID})
+		l.Task, l.Activity, l.Attempt = rules.Task(row.Task), rules.Activity(row.Activity), rules.Attempt(row.ActivityAttempt)
+		return err
+	}, torn)
+	p.loadOpen(ctx, l, taskID, &none)
+}
+
+// loadParts is loadWhole for a task of any kind that may lack what it names.
+func (p *pipe) loadParts(ctx context.Context, l *store.Locked, kind, taskID, attemptID string) {
+	p.load(func(q *pgdb.Queries) error {
+		task, err := q.TaskGet(ctx, taskID)
+		l.Task = rules.Task(task)
+		return err
+	}, nil)
+	if kind != rules.KindWorkflow {
+		p.loadActivityOf(ctx, l, taskID, attemptID)
+	}
+}
+
+func (p *pipe) loadOpen(ctx context.Context, l *store.Locked, taskID string, none *bool) {
+	p.load(func(q *pgdb.Queries) error {
+		open, err := q.TaskGetOpenOfTask(ctx, taskID)
+		l.OpenTask = rules.Task(open)
+		return err
+	}, none)
+}
+
 // loadActivityOf loads what an activity task names.
 func (p *pipe) loadActivityOf(ctx context.Context, l *store.Locked, taskID, attemptID string) {
 	var none bool
@@ -80,11 +112,7 @@ func (p *pipe) loadActivityOf(ctx context.Context, l *store.Locked, taskID, atte
 		l.Attempt = rules.Attempt(attempt)
 		return err
 	}, &none)
-	p.load(func(q *pgdb.Queries) error {
-		open, err := q.TaskGetOpenOfTask(ctx, taskID)
-		l.OpenTask = rules.Task(open)
-		return err
-	}, &none)
+	p.loadOpen(ctx, l, taskID, &none)
 }
 
 func attemptOf(ctx context.Context, q *pgdb.Queries, taskID, attemptID string) (pgdb.ActivityAttempt, error) {
@@ -181,10 +209,15 @@ func (t *tx) LockCurrentRun(ctx context.Context, workflowID string) (*store.Lock
 
 // LockInstance implements store.Tx.
 func (t *tx) LockInstance(ctx context.Context, workflowID string) (inst rules.Instance, err error) {
-	err = t.read(ctx, func(q *pgdb.Queries) error {
-		row, err := q.InstanceLock(ctx, workflowID)
-		inst = rules.Instance(row)
-		return err
+	err = t.trip(func(p *pipe) {
+		p.load(func(q *pgdb.Queries) error {
+			row, err := q.InstanceLock(ctx, workflowID)
+			inst = rules.Instance(row)
+			return err
+		}, nil)
+		if t.definition != nil {
+			t.definition.load(ctx, p)
+		}
 	})
 	return inst, err
 }
@@ -205,6 +238,9 @@ func (t *tx) ShareWorker(ctx context.Context, namespace, workerID string) (w rul
 		return *h, nil
 	}
 	if e := t.ahead.Asked; e != nil && e.WorkerID == workerID && e.Namespace == namespace {
+		if err := t.takeTold(e); err != nil {
+			return w, err
+		}
 		err = t.trip(func(p *pipe) {
 			t.shareAhead(p)
 			t.lookAhead(p)

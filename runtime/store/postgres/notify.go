@@ -23,6 +23,9 @@ const (
 	scanOverlap  = 5 * time.Second // how long a transaction may take from deciding to commit
 	reconnectMin = 50 * time.Millisecond
 	reconnectMax = 5 * time.Second
+	gatherTime   = 10 * time.Millisecond // least between two notifications: a busy process sends a hundred a second
+	sendTime     = 5 * time.Second       // how long sending may take
+	lastSendTime = time.Second           // the same when the store is closed
 )
 
 // notifier tells other processes of this database about work this one made, and this one about
@@ -35,6 +38,9 @@ type notifier struct {
 	group sync.WaitGroup
 	more  chan struct{}
 	since int64 // when the scan last got an answer: what came since has not been looked at
+	// publish sends wakes; gather passes when more may be sent.
+	publish func(context.Context, []store.Wake) error
+	gather  func(context.Context)
 
 	mu      sync.Mutex
 	pending map[store.Wake]struct{}
@@ -56,6 +62,8 @@ func startNotifier(s *Store, cfg *pgx.ConnConfig) *notifier {
 	}
 	n := &notifier{s: s, cfg: cfg, self: newID(), stop: stop, more: make(chan struct{}, 1),
 		pending: map[store.Wake]struct{}{}}
+	n.publish = n.notify
+	n.gather = func(ctx context.Context) { _ = locking.Wait(ctx, gatherTime) }
 	for _, loop := range []func(context.Context){n.send, n.listen, n.scan} {
 		n.group.Go(func() { loop(ctx) })
 	}
@@ -94,17 +102,25 @@ func (n *notifier) add(wakes []store.Wake) {
 	}
 }
 
-// send publishes what has queued up, as long as there is more.
+// send publishes what has queued up, as long as there is more: the first at once, what comes right after it
+// together. What is left when the store is closed goes out then.
 func (n *notifier) send(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return
 		case <-n.more:
+			n.sendAll(ctx, sendTime)
+			n.gather(ctx)
 		}
-		if err := n.publish(ctx, n.take()); err != nil && ctx.Err() == nil {
-			n.s.log.Warn("wake-ups were not sent; other processes find the work by their scan", "error", err)
-		}
+	}
+	n.sendAll(ctx, lastSendTime)
+}
+
+func (n *notifier) sendAll(ctx context.Context, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	if err := n.publish(ctx, n.take()); err != nil {
+		n.s.log.Warn("wake-ups were not sent; other processes find the work by their scan", "error", err)
 	}
 }
 
@@ -122,12 +138,13 @@ func (n *notifier) take() []store.Wake {
 // maxPayload keeps a notification under the server's limit of 8,000 bytes.
 const maxPayload = 7000
 
-func (n *notifier) publish(ctx context.Context, wakes []store.Wake) error {
+// notify takes its connection from the pool itself: the store may be closed to others by now.
+func (n *notifier) notify(ctx context.Context, wakes []store.Wake) error {
 	payloads, err := n.payloads(wakes)
 	if err != nil || len(payloads) == 0 {
 		return err
 	}
-	conn, err := n.s.acquire(ctx)
+	conn, err := n.s.pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}

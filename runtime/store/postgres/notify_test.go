@@ -79,3 +79,36 @@ func TestLongQueueNames(t *testing.T) {
 	}
 	require.Equal(t, 41, total)
 }
+
+// TestNotificationsGather: the first wake is sent at once, those that follow together, and none is lost when
+// the store is closed meanwhile.
+func TestNotificationsGather(t *testing.T) {
+	sent, pause, paused := make(chan []store.Wake), make(chan struct{}), make(chan struct{})
+	n := &notifier{more: make(chan struct{}, 1), pending: map[store.Wake]struct{}{}}
+	n.publish = func(_ context.Context, wakes []store.Wake) error {
+		sent <- wakes
+		return nil
+	}
+	n.gather = func(ctx context.Context) {
+		paused <- struct{}{}
+		select {
+		case <-pause:
+		case <-ctx.Done():
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	n.group.Go(func() { n.send(ctx) })
+	wake := func(queue string) store.Wake { return store.Wake{TaskQueue: queue} }
+	n.add([]store.Wake{wake("first")})
+	require.Equal(t, []store.Wake{wake("first")}, <-sent)
+	<-paused
+	n.add([]store.Wake{wake("second")})
+	n.add([]store.Wake{wake("third"), wake("second")})
+	pause <- struct{}{}
+	require.ElementsMatch(t, []store.Wake{wake("second"), wake("third")}, <-sent)
+	<-paused
+	n.add([]store.Wake{wake("last")})
+	stop()
+	require.Equal(t, []store.Wake{wake("last")}, <-sent)
+	n.group.Wait()
+}

@@ -62,6 +62,21 @@ func (s *Store) ReadWorker(ctx context.Context, namespace, workerID string) (out
 	return out, err
 }
 
+func (s *Store) ReadPoll(ctx context.Context, key store.PollKey) (w rules.Worker, receipt *rules.PollReceipt, err error) {
+	err = s.run(ctx, func(q *pgdb.Queries) error {
+		row, err := q.WorkerGetOfPoll(ctx, pgdb.WorkerGetOfPollParams(key))
+		w = rules.Worker(row.Worker)
+		if receipt = nil; row.TaskID != "" {
+			receipt = &rules.PollReceipt{
+				Namespace: key.Namespace, WorkerID: key.WorkerID, Kind: key.Kind, PollRequestID: key.PollRequestID,
+				Binding: row.Binding, TaskID: row.TaskID, Attempt: row.Attempt, PruneAt: row.PruneAt,
+			}
+		}
+		return err
+	})
+	return w, receipt, err
+}
+
 func (s *Store) ReadPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error) {
 	return s.GetPollReceipt(ctx, namespace, workerID, kind, pollRequestID)
 }

@@ -24,26 +24,28 @@ const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
 // and go out with the next read, or with COMMIT.
 type tx struct {
 	reads
-	s      *Store
-	ctx    context.Context
-	conn   *pgxpool.Conn
-	begun  bool
-	wrote  bool   // has something to commit
-	stands bool   // is committed
-	locked bool   // holds a run's lock
-	first  string // task whose run the claim waits for, "" when it waits for none
-	settle bool
-	held   []batch.Write
-	points int // open savepoints
-	trips  int // round trips made
-	wakes  []store.Wake
-	leave  func()        // leaves the in-process queue of a run
-	worker *rules.Worker // registration that is held
-	ahead  locking.Ahead
-	docs   documents
-	taking locking.Taking     // tasks this transaction is the only one here to take
-	seen   []rules.WorkerSeen // stored after the commit
-	fault  error              // what ends the transaction, whatever its function makes of it
+	s          *Store
+	ctx        context.Context
+	conn       *pgxpool.Conn
+	begun      bool
+	wrote      bool   // has something to commit
+	stands     bool   // is committed
+	locked     bool   // holds a run's lock
+	first      string // task whose run the claim waits for, "" when it waits for none
+	settle     bool
+	held       []batch.Write
+	points     int // open savepoints
+	trips      int // round trips made
+	wakes      []store.Wake
+	leave      func()        // leaves the in-process queue of a run
+	worker     *rules.Worker // registration that is held
+	ahead      locking.Ahead
+	docs       *store.Documents   // read with the last claim's lock, nil when none were
+	definition *definition        // expected to be asked for, nil when none is
+	told       *told              // the claim of a task that was found, nil when there is none
+	taking     locking.Taking     // tasks this transaction is the only one here to take
+	seen       []rules.WorkerSeen // stored after the commit
+	fault      error              // what ends the transaction, whatever its function makes of it
 }
 
 // trip fills and makes one round trip: BEGIN when it is the first, what was held back, then fill's.
@@ -119,6 +121,7 @@ func (t *tx) commit() error {
 		return fmt.Errorf("%w: COMMIT of a failed transaction", store.ErrBroken)
 	}
 	t.begun, t.stands = false, true
+	t.taking.End(&t.s.takes, true)
 	t.release()
 	if t.s.opt.Probe != nil {
 		return t.s.opt.Probe(ctx, store.Committed)

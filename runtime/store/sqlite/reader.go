@@ -59,6 +59,18 @@ func (s *Store) ReadWorker(ctx context.Context, namespace, workerID string) (rul
 	return rules.Worker(row), s.end(err)
 }
 
+func (s *Store) ReadPoll(ctx context.Context, key store.PollKey) (rules.Worker, *rules.PollReceipt, error) {
+	worker, err := s.ReadWorker(ctx, key.Namespace, key.WorkerID)
+	if err != nil {
+		return worker, nil, err
+	}
+	receipt, err := s.ReadPollReceipt(ctx, key.Namespace, key.WorkerID, key.Kind, key.PollRequestID)
+	if err != nil {
+		return worker, nil, absent(err)
+	}
+	return worker, &receipt, nil
+}
+
 func (s *Store) ReadPollReceipt(ctx context.Context, namespace, workerID, kind, pollRequestID string) (rules.PollReceipt, error) {
 	return s.GetPollReceipt(ctx, namespace, workerID, kind, pollRequestID)
 }
@@ -66,6 +78,9 @@ func (s *Store) ReadPollReceipt(ctx context.Context, namespace, workerID, kind, 
 func (s *Store) ReadHead(ctx context.Context, c store.Claim) (store.Head, error) {
 	return s.Head(ctx, c)
 }
+
+// LooksFirst implements store.Store: a claim's own search is a call.
+func (s *Store) LooksFirst() bool { return false }
 
 func (s *Store) ReadDefinition(ctx context.Context, namespace, workflowType string) (rules.Definition, error) {
 	return s.GetDefinition(ctx, namespace, workflowType)

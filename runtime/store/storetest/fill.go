@@ -59,6 +59,9 @@ func absent(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
 	case reflect.Pointer:
+		if v.IsNil() {
+			break
+		}
 		out.Set(reflect.New(v.Type().Elem()))
 		out.Elem().Set(absent(v.Elem()))
 	case reflect.Struct:

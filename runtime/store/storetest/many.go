@@ -11,8 +11,11 @@ import (
 )
 
 // many is how many rows of a table one transition writes here: three statements' worth where rows travel
-// together.
-const many = 250
+// together. A few of them may travel in another way.
+const (
+	few  = 3
+	many = 250
+)
 
 // testMany: a transition that writes many rows of a table leaves each as it says, and one whose row is missing
 // leaves all as they were.
@@ -51,7 +54,14 @@ func manyRows[T any](x *suite, key string, ids []string) []T {
 }
 
 func testManyRows[T any](t *testing.T, x *suite, tab table[T], lists func(*rules.Effects) (made, changed *[]T)) {
-	ids := make([]string, many)
+	for _, n := range []int{few, many} {
+		testRowsTogether(t, x, n, tab, lists)
+	}
+}
+
+func testRowsTogether[T any](t *testing.T, x *suite, n int, tab table[T], lists func(*rules.Effects) (made, changed *[]T)) {
+	t.Helper()
+	ids := make([]string, n)
 	for i := range ids {
 		ids[i] = x.id(tab.key) + fmt.Sprintf("'%%?$1\\%d", i) // what statements are made of
 	}
@@ -79,10 +89,10 @@ func testManyRows[T any](t *testing.T, x *suite, tab table[T], lists func(*rules
 	}
 	requireRows(append(next, neighbour))
 	gone := manyRows[T](x, tab.key, ids)
-	gone[many/2] = set(gone[many/2], tab.key, "absent")
+	gone[n/2] = set(gone[n/2], tab.key, "absent")
 	require.ErrorIs(t, write(nil, gone), store.ErrConflict, "one of them is not there")
 	requireRows(next)
-	require.ErrorIs(t, write(append(manyRows[T](x, tab.key, []string{x.id(tab.key)}), rows[3]), nil), store.ErrConflict, "one of them is there")
+	require.ErrorIs(t, write(append(manyRows[T](x, tab.key, []string{x.id(tab.key)}), rows[n-1]), nil), store.ErrConflict, "one of them is there")
 }
 
 func testManyUpserts(t *testing.T, x *suite) {
