@@ -108,6 +108,7 @@ func (w *writer) commit(dirty bool) {
 	if !dirty {
 		end = &w.verbs.rollback
 	}
+	w.registered.changing(w.workers)
 	err := end.run()
 	if err != nil {
 		err = classifyCommit(err)
