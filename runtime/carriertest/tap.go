@@ -87,10 +87,9 @@ func (s *tap) passed(docs ...*[]byte) {
 	}
 }
 
-// ReadWorker implements store.Reader.
-func (s *tap) ReadWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error) {
-	w, err := s.Store.ReadWorker(ctx, namespace, workerID)
-	s.passed(workerDocs(&w)...)
+// read passes a registration that was read, and does once what was asked for after that.
+func (s *tap) read(w *rules.Worker) {
+	s.passed(workerDocs(w)...)
 	s.mu.Lock()
 	after := s.worker
 	s.worker = nil
@@ -98,20 +97,19 @@ func (s *tap) ReadWorker(ctx context.Context, namespace, workerID string) (rules
 	if after != nil {
 		after()
 	}
+}
+
+// ReadWorker implements store.Reader.
+func (s *tap) ReadWorker(ctx context.Context, namespace, workerID string) (rules.Worker, error) {
+	w, err := s.Store.ReadWorker(ctx, namespace, workerID)
+	s.read(&w)
 	return w, err
 }
 
 // ReadPoll implements store.Reader.
 func (s *tap) ReadPoll(ctx context.Context, key store.PollKey) (rules.Worker, *rules.PollReceipt, error) {
 	w, receipt, err := s.Store.ReadPoll(ctx, key)
-	s.passed(workerDocs(&w)...)
-	s.mu.Lock()
-	after := s.worker
-	s.worker = nil
-	s.mu.Unlock()
-	if after != nil {
-		after()
-	}
+	s.read(&w)
 	return w, receipt, err
 }
 

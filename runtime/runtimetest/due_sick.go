@@ -1,29 +1,12 @@
 package runtimetest
 
 import (
-	"context"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"dwserver/runtime/rules"
-	"dwserver/runtime/store"
+	"dwserver/runtime/store/storetest"
 )
-
-// setCounter moves a run's history counter, as no transition does.
-func (x *fixture) setCounter(runID string, value int64) {
-	x.Helper()
-	require.NoError(x, x.Store.Transition(x.ctx(), func(ctx context.Context, tx store.Tx) error {
-		l, err := tx.LockRun(ctx, runID)
-		if err != nil {
-			return err
-		}
-		base := l.Run.LastHistorySequence
-		l.Run.LastHistorySequence = value
-		return tx.Apply(ctx, &rules.Effects{Run: &l.Run, RunBase: base})
-	}))
-}
 
 // testSickWork: more due timers than one scan takes cannot fire, as their run's history is full. Others do, and
 // these too when they can.
@@ -40,13 +23,13 @@ func testSickWork(t *testing.T, open Open) {
 	well := x.begun("well")
 	x.step("w", timer(11), timer(20))
 	last := x.run(full.RunID).LastHistorySequence
-	x.setCounter(full.RunID, rules.Never)
+	storetest.SetCounter(t, x.Store, full.RunID, rules.Never)
 	x.Clock.Advance(11 * time.Second)
 	if err := x.RunDue(x.ctx()); err != nil { // the loop may have met it already
 		x.refusal("history_sequence_exhausted", err)
 	}
 	x.await(well, "TimerFired", 1)
-	x.setCounter(full.RunID, last)
+	storetest.SetCounter(t, x.Store, full.RunID, last)
 	x.due(9 * time.Second)
 	x.await(well, "TimerFired", 2)
 	x.await(full, "TimerFired", many)

@@ -10,6 +10,7 @@ import (
 	"dwserver/runtime"
 	"dwserver/runtime/rules"
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/storetest"
 )
 
 const (
@@ -17,18 +18,9 @@ const (
 	maximum   = rules.Never // of the counter's column
 )
 
-// setCounter moves a run's history counter, as no transition does.
 func (w *world) setCounter(runID string, value int64) {
 	w.t.Helper()
-	require.NoError(w.t, w.store.Transition(w.t.Context(), func(ctx context.Context, tx store.Tx) error {
-		l, err := tx.LockRun(ctx, runID)
-		if err != nil {
-			return err
-		}
-		base := l.Run.LastHistorySequence
-		l.Run.LastHistorySequence = value
-		return tx.Apply(ctx, &rules.Effects{Run: &l.Run, RunBase: base})
-	}))
+	storetest.SetCounter(w.t, w.store, runID, value)
 }
 
 // reasonOf is the reason of a refusal, "" for another error or none.
