@@ -193,6 +193,12 @@ func (e *Engine) lastFairOrder(ctx context.Context, tx store.Tx, run *rules.Run,
 func (e *Engine) barrier(ctx context.Context, tx store.Tx, runID string, t *rules.Transition) rules.Barrier {
 	return func(from, to int64) (open int64) {
 		open, err := tx.CountOpen(ctx, runID, from, to)
+		if err == nil && open == 2 && t.ClaimAppliesSignal() {
+			var waits rules.Waits
+			if waits, err = loadWaits(ctx, tx, t.Run); t.ClaimEnds(&waits, from, to) {
+				open--
+			}
+		}
 		if err != nil {
 			t.Fail(err)
 		}

@@ -101,9 +101,25 @@ func groupRange(parallel []byte) (from, to int64, err error) {
 	return outer.Base, outer.Base + outer.Size, nil
 }
 
+// ClaimAppliesSignal reports that the run's open workflow task is leased and applies a signal when it ends.
+func (t *Transition) ClaimAppliesSignal() bool {
+	return t.OpenTask.Status == TaskLeased && t.resumesOnSignal(t.OpenTask.Payload) != ""
+}
+
+// ClaimEnds reports that the signal which the leased workflow task applies ends a member of a group. That member is
+// done for the group already: its claim did not deliver what ends while it is out, so what ends last then has to wake.
+func (t *Transition) ClaimEnds(waits *Waits, from, to int64) bool {
+	s := waits.signal(t.resumesOnSignal(t.OpenTask.Payload))
+	if s == nil {
+		return false
+	}
+	w := waits.signalWait(s)
+	return w != nil && w.Sequence >= from && w.Sequence < to
+}
+
 // Barrier answers how many members of a group have not ended, as stored before the transition: the member that
 // ends now still counts. More than one need not be counted. An open condition wait does not count, since only the
-// worker knows whether its predicate holds by now.
+// worker knows whether its predicate holds by now; neither does a signal wait that the leased workflow task ends.
 type Barrier func(from, to int64) (open int64)
 
 // wakes is rule 3.3 for a success: outside a group it wakes, in a group when it is the last member to end. That is

@@ -9,7 +9,8 @@ import (
 	"dwserver/runtime/rules"
 )
 
-var wakeCases = []testCase{{"Lost", testNoLostWakeups}, {"SignalsRace", testSignalRaces}, {"OneTask", testManyOutcomesOneTask}}
+var wakeCases = []testCase{{"Lost", testNoLostWakeups}, {"SignalsRace", testSignalRaces}, {"OneTask", testManyOutcomesOneTask},
+	{"LastOfAGroup", testLastOfAGroup}}
 
 // testNoLostWakeups: whatever is recorded while the workflow task is leased wakes the run when that task
 // ends, however it ends; a second poll sees it at once (R21).
