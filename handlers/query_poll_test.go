@@ -16,6 +16,7 @@ func TestQueryPollsAreHeld(t *testing.T) {
 		p.register(t, nil)
 		held := p.inBackground(queryPoll, pollBody(map[string]any{"timeout_seconds": 7, "poll_request_id": "q-1"}))
 		p.clock.await(t, 7*time.Second)
+		require.Eventually(t, func() bool { return p.engine.HeldPolls() == 1 }, 10*time.Second, time.Millisecond)
 		newer := p.inBackground(queryPoll, pollBody(map[string]any{"timeout_seconds": 9, "poll_request_id": "q-2"}))
 		within(t, held).Expect(200).Is(map[string]any{"poll_status": "empty", "task": nil}) // the newer one ended it
 		p.clock.await(t, 9*time.Second)
@@ -24,6 +25,7 @@ func TestQueryPollsAreHeld(t *testing.T) {
 
 		held = p.inBackground(queryPoll, pollBody(nil))
 		p.clock.await(t, pollTime)
+		require.Eventually(t, func() bool { return p.engine.HeldPolls() == 1 }, 10*time.Second, time.Millisecond)
 		p.register(t, nil)
 		within(t, held).Expect(200).Is(map[string]any{"poll_status": "stale_worker_registration", "task": nil})
 	})
