@@ -39,6 +39,11 @@ func (a *admission) registration(ctx context.Context) (*rules.Worker, error) {
 // Nothing was committed, and nothing was answered.
 var errOutdated = errors.New("outdated copy of a registration")
 
+// overtaken reports that the riders were judged by a copy and the row that is locked now is another, or gone.
+func (a *admission) overtaken(locked *rules.Worker, err error) bool {
+	return a.kept && (isNotFound(err) || err == nil && !admitsAs(locked, &a.worker))
+}
+
 // outdated forgets the copy, which has turned out to be one.
 func (a *admission) outdated() error {
 	a.copies.drop(a.namespace, a.owner)

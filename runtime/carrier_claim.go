@@ -13,7 +13,7 @@ func (c *carried) claim(ctx context.Context, tx *stage) error {
 	p := c.poll
 	worker, err := tx.ShareWorker(ctx, p.req.Namespace, p.req.WorkerID)
 	switch {
-	case c.admitted.kept && (isNotFound(err) || err == nil && !admitsAs(&worker, &p.worker)):
+	case c.admitted.overtaken(&worker, err):
 		return c.admitted.outdated()
 	case isNotFound(err) || err == nil && p.fenced(&worker):
 		return declineRegistrationFenced()

@@ -163,7 +163,7 @@ func (e *Engine) tryContinue(ctx context.Context, tx store.Tx, o *outcome, l *st
 func (c *continuation) share(ctx context.Context, tx store.Tx) (rules.Worker, error) {
 	worker, err := tx.ShareWorker(ctx, c.namespace, c.owner)
 	switch {
-	case c.admitted.kept && (isNotFound(err) || err == nil && !admitsAs(&worker, &c.worker)):
+	case c.admitted.overtaken(&worker, err):
 		return worker, c.admitted.outdated()
 	case isNotFound(err) || err == nil && worker.Generation != c.worker.Generation:
 		return worker, declineRegistrationFenced()
