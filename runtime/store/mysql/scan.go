@@ -1,13 +1,13 @@
 package mysql
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"time"
 
 	"dwserver/gen/mysqldb"
 	"dwserver/runtime/store"
+	"dwserver/runtime/store/locking"
 )
 
 const (
@@ -19,12 +19,12 @@ const (
 // scanner tells this process about work that others made: there are no notifications here, so one
 // small query looks for queues whose tasks became claimable lately, for all polls at once.
 type scanner struct {
-	s     *Store
-	stop  context.CancelFunc
-	group sync.WaitGroup
-	mu    sync.Mutex
-	wake  func(store.Wake)
-	since int64 // when the scan last got an answer: what came since has not been looked at
+	s      *Store
+	stop   context.CancelFunc
+	group  sync.WaitGroup
+	mu     sync.Mutex
+	wake   func(store.Wake)
+	looked locking.Scanned
 }
 
 func startScanner(s *Store) *scanner {
@@ -73,7 +73,7 @@ func (c *scanner) look(ctx context.Context) error {
 		return nil
 	}
 	now := c.s.opt.Now()
-	after := min(cmp.Or(c.since, now), now) - scanOverlap.Microseconds()
+	after := c.looked.From(now, scanOverlap)
 	err := c.s.read(ctx, func(q *mysqldb.Queries) error {
 		rows, err := q.TaskListFresh(ctx, mysqldb.TaskListFreshParams{After: after, Now: now})
 		for _, r := range rows {
@@ -82,7 +82,7 @@ func (c *scanner) look(ctx context.Context) error {
 		return err
 	})
 	if err == nil {
-		c.since = now
+		c.looked.Done(now)
 	}
 	return err
 }

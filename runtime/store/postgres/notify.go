@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -31,13 +30,13 @@ const (
 // notifier tells other processes of this database about work this one made, and this one about
 // theirs. Notifications are the fast way; the scan finds what they missed.
 type notifier struct {
-	s     *Store
-	cfg   *pgx.ConnConfig
-	self  string // names this process in its own notifications
-	stop  context.CancelFunc
-	group sync.WaitGroup
-	more  chan struct{}
-	since int64 // when the scan last got an answer: what came since has not been looked at
+	s      *Store
+	cfg    *pgx.ConnConfig
+	self   string // names this process in its own notifications
+	stop   context.CancelFunc
+	group  sync.WaitGroup
+	more   chan struct{}
+	looked locking.Scanned
 	// publish sends wakes; gather passes when more may be sent.
 	publish func(context.Context, []store.Wake) error
 	gather  func(context.Context)
@@ -250,7 +249,7 @@ func (n *notifier) scan(ctx context.Context) {
 
 func (n *notifier) look(ctx context.Context) error {
 	now := n.s.opt.Now()
-	after := min(cmp.Or(n.since, now), now) - scanOverlap.Microseconds()
+	after := n.looked.From(now, scanOverlap)
 	var wakes []store.Wake
 	err := n.s.read(ctx, func(q *pgdb.Queries) error {
 		rows, err := q.TaskListFresh(ctx, pgdb.TaskListFreshParams{After: after, Now: now})
@@ -262,7 +261,7 @@ func (n *notifier) look(ctx context.Context) error {
 	})
 	n.pass(wakes)
 	if err == nil {
-		n.since = now
+		n.looked.Done(now)
 	}
 	return err
 }
